@@ -18,10 +18,12 @@ from types import FrameType
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Test inputs are drawn from a secret; without one of its own a test run would leave a file in the user's home.
+# Test inputs are drawn from a secret; without one of its own a test run would leave a file in the
+# user's home.
 os.environ.setdefault("RLENV_SECRET", "for tests only")
 
-# A shell starts what runs in the background with SIGINT ignored, and nohup with SIGHUP; so would be what the tests start.
+# A shell starts what runs in the background with SIGINT ignored, and nohup with SIGHUP; so would be
+# what the tests start.
 for number, handler in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),
@@ -36,7 +38,8 @@ if HELPERS not in sys.path:
 
 # Examples of each law that does not set its own number.
 EXAMPLES = {"quick": 30, "full": 100}
-# Neither the load of the machine nor the luck of a draw decides; `--hypothesis-profile=default` draws anew.
+# Neither the load of the machine nor the luck of a draw decides; `--hypothesis-profile=default`
+# draws anew.
 PATIENT = [*settings().suppress_health_check, HealthCheck.too_slow]
 for name, examples in EXAMPLES.items():
     settings.register_profile(

@@ -1,8 +1,10 @@
-"""What an episode costs: a tool turn of a whole rollout, a step of a game, and many episodes at once.
+"""What an episode costs: a tool turn of a whole rollout, a step of a game, and many episodes at
+once.
 
-Costs are CPU time; rates are wall time. Peers are measured by their own interpreters, named in RLENV_PEERS (see README.md):
-`verifiers` 0.1 (its ToolEnv) and Gymnasium. All take turns: each round measures each of them once, and a ratio is the median
-of those of the rounds, since what else runs on a machine changes CPU time too.
+Costs are CPU time; rates are wall time. Peers are measured by their own interpreters, named in
+RLENV_PEERS (see README.md): `verifiers` 0.1 (its ToolEnv) and Gymnasium. All take turns: each round
+measures each of them once, and a ratio is the median of those of the rounds, since what else runs
+on a machine changes CPU time too.
 """
 
 from __future__ import annotations
@@ -89,7 +91,8 @@ def game(count: int) -> None:
 
 
 GAME = "step of a game, a value as action"
-INLINE, THREAD = environment(tool(where="inline")(add)), environment(add)
+INLINE = environment(tool(where="inline")(add))
+THREAD = environment(add)
 # What is measured, how many items one call of it has, and how many calls for each of `n`.
 OURS: dict[str, tuple[Callable[[int], None], int, int]] = {
     "rollout, one turn, inline tool": (sync(INLINE), TURNS, 1),
@@ -111,7 +114,8 @@ class Sample(NamedTuple):
 def sample(name: str, n: int) -> Sample:
     work, items, many = OURS[name]
     gc.collect()
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     work(n * many)
     spent = time.process_time() - cpu, time.perf_counter() - wall
     return Sample(*(each / (n * many * items) for each in spent))
@@ -121,7 +125,9 @@ class Peer:
     """A process that measures once whenever it is asked."""
 
     def __init__(self, argv: list[str]) -> None:
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.version = self._line()
 
     def _line(self) -> str:

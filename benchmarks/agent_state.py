@@ -1,4 +1,5 @@
-"""What the state of an episode costs: statements, snapshots and comparisons of small and large tables, idle episodes.
+"""What the state of an episode costs: statements, snapshots and comparisons of small and large
+tables, idle episodes.
 
 Costs are CPU time. A snapshot is held against `shutil.copyfile` of the same bytes in the same run.
 """
@@ -76,8 +77,16 @@ def snapshot_row(made: World, folder: Path, repeats: int) -> Row:
         await made.restore(moment)
 
     cost = cost_of(lambda: asyncio.run(there_and_back()), 5, repeats)
-    ratio, size = cost / copy, len(made.database.start) / 1e6
-    return Row(f"snapshot, write, restore, {size:.0f} MB", cost, f"copyfile, {copy:,.0f} µs", ratio, "≤ 1.5×", ratio <= 1.5)  # fmt: skip
+    ratio = cost / copy
+    size = len(made.database.start) / 1e6
+    return Row(
+        f"snapshot, write, restore, {size:.0f} MB",
+        cost,
+        f"copyfile, {copy:,.0f} µs",
+        ratio,
+        "≤ 1.5×",
+        ratio <= 1.5,
+    )
 
 
 def idle_row(state: State) -> Row:
@@ -92,7 +101,13 @@ def idle_row(state: State) -> Row:
         database.query(READ)
     size = tracemalloc.get_traced_memory()[0] / MANY / 1000
     tracemalloc.stop()
-    return Row("the state of an idle episode, 10 MB of tables", size, goal="≤ 100 kB", met=size <= 100, unit="kB")  # fmt: skip
+    return Row(
+        "the state of an idle episode, 10 MB of tables",
+        size,
+        goal="≤ 100 kB",
+        met=size <= 100,
+        unit="kB",
+    )
 
 
 def main() -> int:

@@ -1,8 +1,10 @@
-"""Audits in the wild: public verifiers, a league table, and each grave finding shown again without the audit.
+"""Audits in the wild: public verifiers, a league table, and each grave finding shown again without
+the audit.
 
-The verifiers live in environments of their own, named in RLENV_PEERS (see README.md).  What was audited stands as JSON in the
-folder and is not audited again; stopped, it goes on where it ended.
-Usage: RLENV_PEERS=.venv-wild/bin/python:.venv-verifiers-v0/bin/python python benchmarks/audit_wild.py --out build/wild
+The verifiers live in environments of their own, named in RLENV_PEERS (see README.md).  What was
+audited stands as JSON in the folder and is not audited again; stopped, it goes on where it ended.
+Usage: RLENV_PEERS=.venv-wild/bin/python:.venv-verifiers-v0/bin/python python
+benchmarks/audit_wild.py --out build/wild
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from benchmarks.wild_targets import PACKAGES, Wild, interpreters, targets
 PEERS = Path(__file__).resolve().parent / "peers"
 SIZE = 50  # entries of a data set of reasoning-gym that the audit makes
 PATIENCE_S = 5.0
-# Each of these starts the package anew, some of them up to six times, and these packages take seconds to import.
+# Each of these starts the package anew, some of them up to six times, and these packages take
+# seconds to import.
 LEFT_OUT = {f"determinism.{name}" for name in ("locale", "folder", "state", "process", "hashes")}
 
 
@@ -65,10 +68,19 @@ def audited(wild: Wild, out: Path, seconds: float, seed: int) -> dict[str, Any]:
     try:
         with bounded(10 * seconds + 240):
             card = audit(
-                wild.target, signature=wild.signature, tasks_from=str(tasks_from), right=right, archetype=wild.archetype,
-                seed=seed, tasks=wild.most, budget=seconds, patience=PATIENCE_S, python=python, fail_on="never",
+                wild.target,
+                signature=wild.signature,
+                tasks_from=str(tasks_from),
+                right=right,
+                archetype=wild.archetype,
+                seed=seed,
+                tasks=wild.most,
+                budget=seconds,
+                patience=PATIENCE_S,
+                python=python,
+                fail_on="never",
                 only=[probe.id for probe in probes() if probe.id not in LEFT_OUT],
-            )  # fmt: skip
+            )
     except RlenvError as error:
         return wild_rows.unmeasured(wild, version, str(error))
     except Exception as error:
@@ -85,7 +97,9 @@ def _finding(card: Scorecard, number: str) -> tuple[Finding, str]:
 
 
 def shown_again(wild: Wild, python: str, card: Scorecard, tasks_from: str) -> dict[str, list[str]]:
-    """What the verifier says of each finding's response, asked by a process that has nothing of ours."""
+    """What the verifier says of each finding's response, asked by a process that has nothing of
+    ours.
+    """
     rows = _rows(tasks_from)
     cases: list[tuple[str, dict[str, Any]]] = []
     for result in card.results:
@@ -94,14 +108,27 @@ def shown_again(wild: Wild, python: str, card: Scorecard, tasks_from: str) -> di
                 continue
             task = rows[one.task] if rows else int(one.task.rpartition("-")[2])
             again = 5 if result.measure == "nondet" else 1
-            cases.append((one.id, {"task": task, "response": one.response, "times": again, "patience": PATIENCE_S if "hang" in one.title else 30.0}))  # fmt: skip
+            cases.append(
+                (
+                    one.id,
+                    {
+                        "task": task,
+                        "response": one.response,
+                        "times": again,
+                        "patience": PATIENCE_S if "hang" in one.title else 30.0,
+                    },
+                )
+            )
     asked = {"kind": wild.kind, "name": wild.function, "size": SIZE, "seed": card.seed}
     again = any(case["times"] > 1 for _, case in cases)
     told = [
         _asked(python, [asked, *(case for _, case in cases)], hashes) if cases else []
         for hashes in (("0", "4711") if again else ("0",))
     ]
-    return {one: [word for part in said for word in part] for (one, _), *said in zip(cases, *told, strict=True)}  # fmt: skip
+    return {
+        one: [word for part in said for word in part]
+        for (one, _), *said in zip(cases, *told, strict=True)
+    }
 
 
 def _rows(path: str) -> Mapping[str, Any]:
@@ -111,9 +138,14 @@ def _rows(path: str) -> Mapping[str, Any]:
 
 def _asked(python: str, lines: Sequence[Any], hashes: str) -> list[list[str]]:
     said = subprocess.run(
-        [python, str(PEERS / "wild_replay.py")], input="".join(json.dumps(line) + "\n" for line in lines), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONHASHSEED": hashes}, check=False,
-    )  # fmt: skip
+        [python, str(PEERS / "wild_replay.py")],
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONHASHSEED": hashes},
+        check=False,
+    )
     found = [json.loads(line) for line in said.stdout.splitlines()]
     return found + [["no replay"]] * (len(lines) - 1 - len(found))
 
@@ -133,11 +165,15 @@ def main() -> None:
     options = parser.parse_args()
     screen = Console()
     for package in (one for one in PACKAGES if one not in interpreters()):
-        told = f"{package} is not audited: no interpreter in RLENV_PEERS has it ({PACKAGES[package]})"  # fmt: skip
+        told = (
+            f"{package} is not audited: no interpreter in RLENV_PEERS has it ({PACKAGES[package]})"
+        )
         screen.print(told, markup=False, soft_wrap=True)
     chosen = [one for one in targets() if options.only in one.name][:: 10 if options.quick else 1]
     options.out.mkdir(parents=True, exist_ok=True)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PEERS), os.environ.get("PYTHONPATH", ""))))  # fmt: skip
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(PEERS), os.environ.get("PYTHONPATH", "")))
+    )
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=screen) as progress:
         bar = progress.add_task("audits", total=len(chosen))
@@ -145,7 +181,9 @@ def main() -> None:
             progress.update(bar, description=wild.name)
             path = options.out / f"{_file(wild)}.row.json"
             if options.again or not path.exists():
-                made = audited(wild, options.out, 5.0 if options.quick else options.budget, options.seed)  # fmt: skip
+                made = audited(
+                    wild, options.out, 5.0 if options.quick else options.budget, options.seed
+                )
                 path.write_text(json.dumps(made, indent=1) + "\n")
             progress.advance(bar)
     _league(options.out, screen)

@@ -1,4 +1,6 @@
-"""Programs per second, in batches that the ways take in turn; the first batch of each also starts processes."""
+"""Programs per second, in batches that the ways take in turn; the first batch of each also starts
+processes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def _environ(values: Mapping[str, str]) -> Iterator[None]:
 
 
 class Workers:
-    """An environment's own way: through workers that nobody else uses, with variables of their own."""
+    """An environment's own way: through workers that nobody else uses, with variables of their
+    own.
+    """
 
     def __init__(
         self,
@@ -49,7 +53,8 @@ class Workers:
 
     def once(self) -> tuple[float, float]:
         with _environ(self._values):
-            meter, start = Meter(), time.perf_counter()
+            meter = Meter()
+            start = time.perf_counter()
             assert self._environment.verify(*self._pair) == 1.0
             wall = time.perf_counter() - start
         return wall, meter.spent()
@@ -75,7 +80,9 @@ def measured(ways: Mapping[str, Batch], programs: int, rounds: int) -> dict[str,
 
 
 def lines(found: Mapping[str, list[float]], peer: str, programs: int) -> Iterator[str]:
-    """What is printed: warm batches, the ratio to the peer's batch of the same round, and the first batch."""
+    """What is printed: warm batches, the ratio to the peer's batch of the same round, and the first
+    batch.
+    """
     for name, rates in found.items():
         warm = rates[1:]
         said = f"{name}: {statistics.median(warm):.0f} programs/s in batches of {programs}"

@@ -1,4 +1,5 @@
-"""A stage that does what the response asks for: what bugs in a verifier, and hostile responses to one, have done.
+"""A stage that does what the response asks for: what bugs in a verifier, and hostile responses to
+one, have done.
 
 ``EXPECTED`` has, for each order, what may become of it: kinds of faults, or a score.
 """
@@ -112,7 +113,8 @@ def deep_in_c() -> None:
     one: list[object] = []
     other: list[object] = []
     for _ in range(20_000):
-        one, other = [one], [other]
+        one = [one]
+        other = [other]
     threading.stack_size(
         1 << 18
     )  # its end is near, so that it comes before the deadline on any machine

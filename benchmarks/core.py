@@ -1,7 +1,8 @@
 """What rlenv itself costs: importing it, one verdict, a batch, the way to a worker and back.
 
-Costs are CPU time, so that a busy machine does not change a ratio; only the workers' rate is wall time.
-Peers are measured in the same run by their own interpreters, named in RLENV_PEERS (see README.md).
+Costs are CPU time, so that a busy machine does not change a ratio; only the workers' rate is wall
+time. Peers are measured in the same run by their own interpreters, named in RLENV_PEERS (see
+README.md).
 """
 
 from __future__ import annotations

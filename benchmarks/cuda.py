@@ -1,7 +1,9 @@
-"""GPU kernels: comparing outputs against numpy and torch, the checked interpreter, the compile gate, a verification.
+"""GPU kernels: comparing outputs against numpy and torch, the checked interpreter, the compile
+gate, a verification.
 
-Each section prints one table. Times of the comparison are CPU milliseconds of one thread, taken turn by turn, with
-the time to read both arrays once beside them; torch is run by an interpreter named in RLENV_PEERS that has it.
+Each section prints one table. Times of the comparison are CPU milliseconds of one thread, taken
+turn by turn, with the time to read both arrays once beside them; torch is run by an interpreter
+named in RLENV_PEERS that has it.
 """
 
 from __future__ import annotations
@@ -141,7 +143,8 @@ def _goals(times: Mapping[str, float], torch: float | None) -> None:
         found["torch"] = torch / times["gate"]
     for name, ratio in found.items():
         print(
-            f"1e7, gate against {name}: {ratio:.2f}, goal {GOALS[name]}: {'reached' if ratio >= GOALS[name] else 'MISSED'}"
+            f"1e7, gate against {name}: {ratio:.2f}, goal {GOALS[name]}:"
+            f" {'reached' if ratio >= GOALS[name] else 'MISSED'}"
         )
 
 

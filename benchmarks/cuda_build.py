@@ -1,4 +1,6 @@
-"""The compile gate: a whole report in the jail against nvcc for the same sources, in one run, and numba's."""
+"""The compile gate: a whole report in the jail against nvcc for the same sources, in one run, and
+numba's.
+"""
 
 from __future__ import annotations
 
@@ -31,30 +33,30 @@ GOALS = {"cuda": 0.2, "numba": 0.8}  # seconds, warm, for small kernels
 HEAD = 'extern "C" __global__ void {bounds} k(const float* a, const float* b, float* o, int n) '
 _INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x; "
 _LIVE = (
-    "float x[128]; for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x]; "
-    "for (int j = 0; j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i] + b[j]; "
-    "float s = 0; for (int i = 0; i < 128; i++) s += x[i] * x[127 - i]; o[threadIdx.x] = s;"
+    "float x[128]; for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x]; for (int j = 0;"
+    " j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i] + b[j]; float s = 0;"
+    " for (int i = 0; i < 128; i++) s += x[i] * x[127 - i]; o[threadIdx.x] = s;"
 )
 CPP = {
     "vadd": ("", _INDEX + "if (i < n) o[i] = a[i] + b[i];"),
     "tiled matmul": (
         "__launch_bounds__(256)",
         (
-            "__shared__ float s[16][17], t[16][16]; float c = 0; int x = threadIdx.x, y = threadIdx.y;"
-            "for (int k = 0; k < n; k += 16) { s[y][x] = a[y * n + k + x]; t[y][x] = b[(k + y) * n + x];"
-            "__syncthreads(); for (int j = 0; j < 16; j++) c += s[y][j] * t[j][x]; __syncthreads(); }"
-            "o[y * n + x] = c;"
+            "__shared__ float s[16][17], t[16][16]; float c = 0; int x = threadIdx.x, y ="
+            " threadIdx.y;for (int k = 0; k < n; k += 16) { s[y][x] = a[y * n + k + x]; t[y][x] ="
+            " b[(k + y) * n + x];__syncthreads(); for (int j = 0; j < 16; j++) c += s[y][j] *"
+            " t[j][x]; __syncthreads(); }o[y * n + x] = c;"
         ),
     ),
     "softmax": (
         "",
         (
-            "__shared__ float s[256]; int x = threadIdx.x; float m = -1e30f, e = 0;"
-            "for (int i = x; i < n; i += 256) m = fmaxf(m, a[i]); s[x] = m; __syncthreads();"
-            "for (int d = 128; d; d /= 2) { if (x < d) s[x] = fmaxf(s[x], s[x + d]); __syncthreads(); }"
-            "m = s[0]; __syncthreads(); for (int i = x; i < n; i += 256) e += expf(a[i] - m); s[x] = e;"
-            "__syncthreads(); for (int d = 128; d; d /= 2) { if (x < d) s[x] += s[x + d]; __syncthreads(); }"
-            "for (int i = x; i < n; i += 256) o[i] = expf(a[i] - m) / s[0];"
+            "__shared__ float s[256]; int x = threadIdx.x; float m = -1e30f, e = 0;for (int i = x;"
+            " i < n; i += 256) m = fmaxf(m, a[i]); s[x] = m; __syncthreads();for (int d = 128; d; d"
+            " /= 2) { if (x < d) s[x] = fmaxf(s[x], s[x + d]); __syncthreads(); }m = s[0];"
+            " __syncthreads(); for (int i = x; i < n; i += 256) e += expf(a[i] - m); s[x] ="
+            " e;__syncthreads(); for (int d = 128; d; d /= 2) { if (x < d) s[x] += s[x + d];"
+            " __syncthreads(); }for (int i = x; i < n; i += 256) o[i] = expf(a[i] - m) / s[0];"
         ),
     ),
     "sine": ("", _INDEX + "if (i < n) o[i] = sinf(a[i]) * powf(b[i], a[i]);"),
@@ -71,9 +73,12 @@ def run(a, b, o):
 """
 BODIES = {
     "vadd": "i = cuda.grid(1)\nif i < n:\n    o[i] = a[i] + b[i]",
-    "block sum": "s = cuda.shared.array(128, float32)\nx = cuda.threadIdx.x\ni = cuda.grid(1)\n"
-    "s[x] = a[i] if i < n else 0\ncuda.syncthreads()\nd = 64\nwhile d > 0:\n    if x < d:\n"
-    "        s[x] += s[x + d]\n    cuda.syncthreads()\n    d //= 2\nif x == 0:\n    cuda.atomic.add(o, 0, s[0])",
+    "block sum": (
+        "s = cuda.shared.array(128, float32)\nx = cuda.threadIdx.x\ni = cuda.grid(1)\ns[x] = a[i]"
+        " if i < n else 0\ncuda.syncthreads()\nd = 64\nwhile d > 0:\n    if x < d:\n        s[x] +="
+        " s[x + d]\n    cuda.syncthreads()\n    d //= 2\nif x == 0:\n    cuda.atomic.add(o, 0,"
+        " s[0])"
+    ),
     "sine": "i = cuda.grid(1)\nif i < n:\n    o[i] = math.sin(a[i]) * math.pow(b[i], a[i])",
 }
 TASK = Kernel(

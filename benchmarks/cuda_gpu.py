@@ -1,6 +1,8 @@
-"""Kernels on a real GPU: are clocks honest, do cheats get nothing, does a device recover, how much do times vary.
+"""Kernels on a real GPU: are clocks honest, do cheats get nothing, does a device recover, how much
+do times vary.
 
-Needs a GPU, its driver and NVRTC, and says so where they are not.  Exits with 1 where a check fails.
+Needs a GPU, its driver and NVRTC, and says so where they are not.  Exits with 1 where a check
+fails.
 """
 
 from __future__ import annotations
@@ -44,14 +46,26 @@ BODIES = {
     "beyond": f"{INDEX} if (i < n) o[i] = a[i] * c; if (i == 0) o[n] = 1;",
     "before": f"{INDEX} if (i < n) o[i] = a[i] * c; if (i == 0) o[-1] = 1;",
     "input": f"{INDEX} if (i < n) o[i] = a[i] * c; if (i == 0) ((float*)a)[0] += 1;",
-    "trap": '__trap();',
+    "trap": "__trap();",
     "endless": "for (volatile int x = 0; ; x = x + 1) { if (x < 0) o[0] = 1; }",
     "nothing": "",
-    "tired": f"__shared__ int none; none = 0; {INDEX} if (i == 0) count++; if (i < n && count < 20) o[i] = a[i] * c;",
-    "moody": f"{INDEX} if (i < n) o[i] = a[i] * c; __syncthreads(); if (i == 0) o[0] = (float)clock64();",
-}  # fmt: skip
-BROKEN = {"beyond": "bounds", "before": "bounds", "input": "input", "trap": "trap", "endless": "endless"}  # fmt: skip
-# what a kernel that counts its launches keeps is gone with its module: it is right each time, and no faster
+    "tired": (
+        f"__shared__ int none; none = 0; {INDEX} if (i == 0) count++; if (i < n && count < 20) o[i]"
+        " = a[i] * c;"
+    ),
+    "moody": (
+        f"{INDEX} if (i < n) o[i] = a[i] * c; __syncthreads(); if (i == 0) o[0] = (float)clock64();"
+    ),
+}
+BROKEN = {
+    "beyond": "bounds",
+    "before": "bounds",
+    "input": "input",
+    "trap": "trap",
+    "endless": "endless",
+}
+# what a kernel that counts its launches keeps is gone with its module: it is right each time, and
+# no faster
 UNPAID = ("beyond", "input", "trap", "endless", "nothing", "moody")
 RACE = (
     "__shared__ float s[64]; s[threadIdx.x] = a[threadIdx.x]; o[threadIdx.x] = s[63 - threadIdx.x];"
@@ -109,7 +123,9 @@ async def contexts(bench: Bench) -> None:
         found = await process.about(bench.box, fresh=True)
         times.append(time.perf_counter() - begun)
     bench.row("device", f"{found.name} {found.arch}, L2 {found.l2 >> 20} MiB")
-    bench.row("a process and a context", f"{median(times):.3f} s", "<= 0.5 s", good=median(times) <= 0.5)  # fmt: skip
+    bench.row(
+        "a process and a context", f"{median(times):.3f} s", "<= 0.5 s", good=median(times) <= 0.5
+    )
 
 
 async def runs(bench: Bench) -> None:
@@ -118,10 +134,18 @@ async def runs(bench: Bench) -> None:
     found = await Gpu().run(program("honest"), bench.kernel, bench.cases, bench.box)
     right = not found.refused and all(
         trial.outputs is not None
-        and all(d.equal for d in differences(bench.kernel, trial.outputs, golden(case.values, case.sizes)))
+        and all(
+            d.equal
+            for d in differences(bench.kernel, trial.outputs, golden(case.values, case.sizes))
+        )
         for case, trial in zip(bench.cases, found.trials, strict=True)
-    )  # fmt: skip
-    bench.row("an honest kernel on every case", found.refused or f"{len(found.trials)} cases", "right", good=right)  # fmt: skip
+    )
+    bench.row(
+        "an honest kernel on every case",
+        found.refused or f"{len(found.trials)} cases",
+        "right",
+        good=right,
+    )
     bench.row("isolation", found.isolation)
     for name, wanted in BROKEN.items():
         begun = time.perf_counter()
@@ -146,15 +170,33 @@ async def clocks(bench: Bench) -> None:
     found = await timed(bench, "honest", baseline())
     width = (found.data["high"] - found.data["low"]) / 2 / found.data["ratio"]
     near = abs(found.data["ratio"] - 1) <= SPREAD_GOAL
-    bench.row("200 pairs of a kernel and itself", f"{found.data['ratio']:.4f} +- {width:.2%}", "1 +- 2%", good=near and width <= SPREAD_GOAL)  # fmt: skip
+    bench.row(
+        "200 pairs of a kernel and itself",
+        f"{found.data['ratio']:.4f} +- {width:.2%}",
+        "1 +- 2%",
+        good=near and width <= SPREAD_GOAL,
+    )
     measuring.PAIRS = 20
     alone = await timed(bench, "honest", "")
-    bench.row("against the roofline", f"{alone.data['ratio']:.3f} of memory's speed, {alone.data['own_us']} us")  # fmt: skip
+    bench.row(
+        "against the roofline",
+        f"{alone.data['ratio']:.3f} of memory's speed, {alone.data['own_us']} us",
+    )
     for name in UNPAID:
         cheat = await timed(bench, name, baseline())
-        bench.row(f"timed: {name}", cheat.problem[:60] or f"{cheat.score:.2f}", "0", good=cheat.score == 0 and bool(cheat.problem))  # fmt: skip
+        bench.row(
+            f"timed: {name}",
+            cheat.problem[:60] or f"{cheat.score:.2f}",
+            "0",
+            good=cheat.score == 0 and bool(cheat.problem),
+        )
     tired = await timed(bench, "tired", baseline())
-    bench.row("timed: tired", tired.problem[:60] or f"{tired.score:.3f}", "<= 0.02", good=tired.score <= SPREAD_GOAL)  # fmt: skip
+    bench.row(
+        "timed: tired",
+        tired.problem[:60] or f"{tired.score:.3f}",
+        "<= 0.02",
+        good=tired.score <= SPREAD_GOAL,
+    )
 
 
 async def sanitized(bench: Bench) -> None:
@@ -181,7 +223,9 @@ async def sanitized(bench: Bench) -> None:
             continue
         kinds = {one.kind for one in found}
         good = wanted in kinds if wanted else not kinds
-        bench.row(f"{tool}: {name}", ", ".join(sorted(kinds)) or "nothing", wanted or "nothing", good=good)  # fmt: skip
+        bench.row(
+            f"{tool}: {name}", ", ".join(sorted(kinds)) or "nothing", wanted or "nothing", good=good
+        )
 
 
 SECTIONS: tuple[Callable[[Bench], Awaitable[None]], ...] = (contexts, runs, clocks, sanitized)

@@ -1,7 +1,10 @@
-"""Running numba kernels without a GPU: the checked interpreter and the compiled one against numba's own simulator.
+"""Running numba kernels without a GPU: the checked interpreter and the compiled one against numba's
+own simulator.
 
-Seconds of CPU of one case, in one run: each way is a fresh process that runs the same answers on the same inputs.
-The simulator is asked for the smaller launches only, and its time a thread is taken where a launch is large.
+Seconds of CPU of one case, in one run: each way is a fresh process that runs the same answers on
+the same inputs.
+The simulator is asked for the smaller launches only, and its time a thread is taken where a launch
+is large.
 """
 
 from __future__ import annotations
@@ -179,8 +182,11 @@ def section(quick: bool = False) -> None:  # noqa: FBT001, FBT002 - as all secti
 
 
 def _large(theirs: dict[str, float], quick: bool) -> None:  # noqa: FBT001 - as above
-    """njit on large arrays, beside what the simulator would take at its speed on the largest it was asked for."""
-    n, m = 1 << 20, 32 if quick else 64
+    """njit on large arrays, beside what the simulator would take at its speed on the largest it was
+    asked for.
+    """
+    n = 1 << 20
+    m = 32 if quick else 64
     jobs = [_vector(n), _square(m)]
     took = _timed("njit", jobs)
     scale = n / 16384
@@ -191,7 +197,9 @@ def _large(theirs: dict[str, float], quick: bool) -> None:  # noqa: FBT001 - as 
     print(f"{'CPU ms of a case':24}{'simulator':>12}{'njit':>14}{'ratio':>9}{'compile':>10}")
     for name, slow, times in rows:
         fast = min(times[1:])
-        print(f"{name:24}{1e3 * slow:12.1f}{1e3 * fast:14.2f}{slow / fast:8.0f}x{times[0] - fast:9.2f}s")  # fmt: skip
+        print(
+            f"{name:24}{1e3 * slow:12.1f}{1e3 * fast:14.2f}{slow / fast:8.0f}x{times[0] - fast:9.2f}s"
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Forks while other threads use rlenv for the first time, and how many of the children hang.
 
-``python benchmarks/forks.py [FORKS]``: 200 unless it says otherwise, in as many fresh processes as two forks each need.
+``python benchmarks/forks.py [FORKS]``: 200 unless it says otherwise, in as many fresh processes as
+two forks each need.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Calls to judges: how much of a server's own throughput the transport reaches, and what the cache saves.
+"""Calls to judges: how much of a server's own throughput the transport reaches, and what the cache
+saves.
 
-The server is the tests' own, in a process of its own, each answer taking some milliseconds as a model's does.  Its
-throughput is what the plainest possible client gets in the same run: one ready-made request written to as many open
-sockets as may be in flight.  Beside it, where aiohttp is installed, what it gets with one ready-made body, as a peer's
-client would that neither makes prompts nor reads verdicts.  All go in turn, several times; the median ratios count.
-Usage: python benchmarks/judge.py
+The server is the tests' own, in a process of its own, each answer taking some milliseconds as a
+model's does.  Its throughput is what the plainest possible client gets in the same run: one
+ready-made request written to as many open sockets as may be in flight.  Beside it, where aiohttp is
+installed, what it gets with one ready-made body, as a peer's client would that neither makes
+prompts nor reads verdicts.  All go in turn, several times; the median ratios count. Usage: python
+benchmarks/judge.py
 """
 
 from __future__ import annotations
@@ -89,7 +91,8 @@ async def peer(port: int, calls: int, in_flight: int) -> float:
         return math.nan
     messages = seal("Is it good?", {"response": ESSAY}, FIELDS, KEY, 0).messages
     whole = {"model": "honest", "messages": messages, "max_tokens": 2048, "temperature": 0}
-    body, url = json.dumps(whole).encode(), f"http://127.0.0.1:{port}/v1/chat/completions"
+    body = json.dumps(whole).encode()
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
     gate = asyncio.Semaphore(in_flight)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight)) as session:
 
@@ -116,7 +119,9 @@ async def ours(client: Client, calls: int, first: int) -> float:
 
 
 async def compare(port: int, calls: int, in_flight: int, rounds: int, cache: str) -> list[float]:
-    """Medians: calls a second of sockets, of aiohttp, ours, both ratios, ours from the cache; our CPU ms a call."""
+    """Medians: calls a second of sockets, of aiohttp, ours, both ratios, ours from the cache; our
+    CPU ms a call.
+    """
     endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", "honest", key_env=None)
     client = Client([endpoint], concurrency=in_flight, cache=cache)
     rows = []

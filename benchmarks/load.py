@@ -1,10 +1,13 @@
-"""Verdicts on a busy machine: endless and good programs and test suites, beside processes that only spin.
+"""Verdicts on a busy machine: endless and good programs and test suites, beside processes that only
+spin.
 
-    python benchmarks/load.py              0, 2, 5 and 10 spinning processes a processor, then a colluding batch
-    python benchmarks/load.py 5 --few      one of them, with a quarter of the responses
+    python benchmarks/load.py              0, 2, 5 and 10 spinning processes a processor, then a
+    colluding batch python benchmarks/load.py 5 --few      one of them, with a quarter of the
+    responses
 
-Each spinning process has a session of its own, so that the scheduler gives it the share of a whole program.  What
-counts is the values: endless is 0 and good is 1, whatever else runs.  Seconds are wall time, which load stretches.
+Each spinning process has a session of its own, so that the scheduler gives it the share of a whole
+program.  What counts is the values: endless is 0 and good is 1, whatever else runs.  Seconds are
+wall time, which load stretches.
 """
 
 from __future__ import annotations
@@ -96,7 +99,8 @@ def measured(what: str, env: Environment, pairs: Pairs, wanted: Sequence[float])
     seconds = [sum(result.seconds for result in verdict.results) for verdict in found]
     said = f"{right} of {len(found)} right, {unscored} unscored"
     print(
-        f"{what:34} {said:30} median {statistics.median(seconds):6.2f} s, most {max(seconds):6.2f} s",
+        f"{what:34} {said:30} median {statistics.median(seconds):6.2f} s, most"
+        f" {max(seconds):6.2f} s",
         flush=True,
     )
     for verdict, value in zip(found, wanted, strict=True):
@@ -124,9 +128,12 @@ def main() -> None:
             load = f"{factor:g} a processor:"
             both(f"{load} code/run", runs, SQUARE, [ENDLESS] * (20 // part), [GOOD] * (20 // part))
             both(
-                f"{load} code/tests", suites, SUITE,
-                [ENDLESS_SUITE] * (10 // part), [GOOD_SUITE] * (10 // part),
-            )  # fmt: skip
+                f"{load} code/tests",
+                suites,
+                SUITE,
+                [ENDLESS_SUITE] * (10 // part),
+                [GOOD_SUITE] * (10 // part),
+            )
     batch = [CROWD, ENDLESS, CROWD, GOOD] * (12 // part)
     values = [float(text is GOOD) for text in batch]
     measured("a colluding batch: code/run", runs, [(SQUARE, text) for text in batch], values)

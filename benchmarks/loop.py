@@ -1,7 +1,8 @@
-"""How late a ticker of 2 ms comes beside ``aevaluate``, against the same ticker beside a sleeping worker.
+"""How late a ticker of 2 ms comes beside ``aevaluate``, against the same ticker beside a sleeping
+worker.
 
-``python benchmarks/loop.py`` prints milliseconds for responses of 1 kB to 10 MB.  The goal is at most 20 ms
-more than beside the sleeper, for every stage and size.
+``python benchmarks/loop.py`` prints milliseconds for responses of 1 kB to 10 MB.  The goal is at
+most 20 ms more than beside the sleeper, for every stage and size.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ STAGES: Mapping[
 
 async def longest_gap(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
     """(how late the ticker came at worst, how long the work took), in seconds."""
-    worst, done = 0.0, False
+    worst = 0.0
+    done = False
 
     async def tick() -> None:
         nonlocal worst
@@ -63,7 +65,9 @@ def measured(env: Environment, task: Task, response: str) -> tuple[float, float]
 
 
 def rows(use: str, sizes: Mapping[str, int], repeats: int) -> list[tuple[str, ...]]:
-    """One line for each size: of some repeats, stage and sleeper in turn, the first that meets the goal, else the best."""
+    """One line for each size: of some repeats, stage and sleeper in turn, the first that meets the
+    goal, else the best.
+    """
     options, answer, unit = STAGES[use]
     task = Task("What is it?", answer=answer, id="t")
     found: list[tuple[str, ...]] = []

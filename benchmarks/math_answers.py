@@ -1,7 +1,8 @@
-"""Mathematical answers: accuracy and CPU time per answer, against Math-Verify and SymPy's LaTeX parser.
+"""Mathematical answers: accuracy and CPU time per answer, against Math-Verify and SymPy's LaTeX
+parser.
 
-Every judge runs in a process of its own over the same cases: by default a sample of our corpus and of the
-built-in data. Peers are run by the interpreters named in RLENV_PEERS (see README.md).
+Every judge runs in a process of its own over the same cases: by default a sample of our corpus and
+of the built-in data. Peers are run by the interpreters named in RLENV_PEERS (see README.md).
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ REPEAT = re.compile(r"⟦([^⟧]*)×(\d+)⟧")
 PATIENCE = 20.0  # wall seconds after which a judge that is stuck on one case is killed
 
 INSTALL = {
-    "math-verify": "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install 'math-verify[antlr4_13_2]'",
+    "math-verify": (
+        "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install"
+        " 'math-verify[antlr4_13_2]'"
+    ),
     "sympy": "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install sympy lark",
 }
 BY_OBJECTS = """
@@ -91,7 +95,8 @@ def gsm8k(path: Path) -> Iterator[dict[str, Any]]:
 
 def judge(name: str, python: str, script: str, file: Path, count: int) -> Judged:
     """One judge over all cases; one that is stuck is killed and goes on behind the case."""
-    scores, cpu = [-2] * count, [PATIENCE] * count
+    scores = [-2] * count
+    cpu = [PATIENCE] * count
     at = 0
     while at < count:
         command = [python, str(PEERS / script), str(file), str(at)]
@@ -130,8 +135,9 @@ def peers() -> Iterator[tuple[str, str, str]]:
                 yield f"{label} {asked[0].stdout.strip()}", python, script
     for package, command in missing.items():
         print(
-            f"{package} was not measured: no interpreter in RLENV_PEERS has it. Put it beside this project with\n"
-            f"  {command}\nand name it: RLENV_PEERS=.venv-mathverify/bin/python python benchmarks/math_answers.py"
+            f"{package} was not measured: no interpreter in RLENV_PEERS has it. Put it beside this"
+            f" project with\n  {command}\nand name it: RLENV_PEERS=.venv-mathverify/bin/python"
+            " python benchmarks/math_answers.py"
         )
 
 
@@ -156,7 +162,8 @@ def answers_row(one: Judged, ours: Judged, labels: list[bool]) -> list[str]:
     hits = sum((s == 1) == right for s, right in zip(one.scores, labels, strict=True))
     refused = sum(s != 1 and right for s, right in zip(one.scores, labels, strict=True))
     paid = sum(s == 1 and not right for s, right in zip(one.scores, labels, strict=True))
-    (median, tail), (our_median, our_tail) = middle_and_tail(one.cpu), middle_and_tail(ours.cpu)
+    median, tail = middle_and_tail(one.cpu)
+    our_median, our_tail = middle_and_tail(ours.cpu)
     return [
         one.name,
         f"{hits / len(labels):.2%}",
@@ -184,7 +191,8 @@ def cold_table(runs: int) -> Table:
     for column in ("how", "CPU", "against python", "goal", "met"):
         table.add_column(column, justify="left" if column == "how" else "right")
     for name, seconds in cost.items():
-        ratio, goal = seconds / cost["python -c pass"], goals.get(name)
+        ratio = seconds / cost["python -c pass"]
+        goal = goals.get(name)
         verdict = "" if goal is None else "yes" if ratio <= goal else "NO"
         limit = "" if goal is None else f"≤ {goal:.0f}×"
         table.add_row(name, f"{seconds * 1e3:.1f} ms", f"{ratio:.1f}×", limit, verdict)

@@ -1,9 +1,11 @@
-"""Whether the tests notice a mistake: change one thing in the code that decides rewards, and see a test fail.
+"""Whether the tests notice a mistake: change one thing in the code that decides rewards, and see a
+test fail.
 
-``make mutants`` runs this: mutmut makes and judges the mutants, mutants.toml says of what, and the outcome is
-written to docs/mutants.md once all are judged.  What was judged is kept in build/mutants for as long as the code
-and its tests stay as they are, so a run that was stopped goes on where it ended.  Ends with an error when a mutant
-survives that mutants.toml does not explain.
+``make mutants`` runs this: mutmut makes and judges the mutants, mutants.toml says of what, and the
+outcome is
+written to docs/mutants.md once all are judged.  What was judged is kept in build/mutants for as
+long as the code and its tests stay as they are, so a run that was stopped goes on where it ended.
+Ends with an error when a mutant survives that mutants.toml does not explain.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ PAGE = ROOT / "docs/mutants.md"
 
 
 def wanted(part: Part, mutant: Mutant, only: Sequence[str]) -> bool:
-    """Whether the mutant is among those asked for: by the name of its part, or a piece of its module's path."""
+    """Whether the mutant is among those asked for: by the name of its part, or a piece of its
+    module's path.
+    """
     module = mutant.module.removeprefix(part.settings["folder"])
     return not only or any(word == part.name or word in module for word in only)
 

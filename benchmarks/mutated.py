@@ -36,7 +36,9 @@ class Mutant(NamedTuple):
 
 
 def statuses(folder: Path) -> dict[str, int | None]:
-    """What mutmut says of each mutant there, by name; raises ValueError while it writes that down."""
+    """What mutmut says of each mutant there, by name; raises ValueError while it writes that
+    down.
+    """
     found: dict[str, int | None] = {}
     for meta in (folder / "mutants/src").rglob("*.meta"):
         found |= json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
@@ -52,7 +54,8 @@ def mutants(folder: Path, prefix: str) -> Iterator[Mutant]:
         module = prefix + source.relative_to(folder / "mutants").as_posix()
         for name, status in known.items():
             short = name.rpartition(".")[2]
-            original, mutated = bodies[_original(short)], bodies[short]
+            original = bodies[_original(short)]
+            mutated = bodies[short]
             if not rewords(original, mutated):
                 yield Mutant(name, module, _readable(short), change(original, mutated), status)
 
@@ -75,7 +78,8 @@ def _readable(short: str) -> str:
 
 def rewords(original: ast.AST, mutated: ast.AST) -> bool:
     """Whether the two differ in a single text that is a sentence."""
-    ours, theirs = list(ast.walk(original)), list(ast.walk(mutated))
+    ours = list(ast.walk(original))
+    theirs = list(ast.walk(mutated))
     if [type(n) for n in ours] != [type(n) for n in theirs]:
         return False
     texts = [

@@ -63,7 +63,9 @@ class Part:
         self.folder = WORK / name
 
     def prepare(self, *, fresh: bool) -> None:
-        """Copy the code and its tests, and write mutmut's settings; unless that was done, and nothing changed since."""
+        """Copy the code and its tests, and write mutmut's settings; unless that was done, and
+        nothing changed since.
+        """
         if self.current() and not fresh:
             return
         shutil.rmtree(self.folder, ignore_errors=True)

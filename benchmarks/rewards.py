@@ -1,12 +1,14 @@
 """Rewards of every case of the repository, to compare two commits.
 
-``python benchmarks/rewards.py score OUT.jsonl`` scores the cases of this checkout with the rlenv that is installed:
-the plugins' examples, rewrites and attacks, math's tables and cases, the programs and kernels of the corpora, the
-constraints' hard cases, and the audit's zoo. Run it in both checkouts, each with its own environment. Then
+``python benchmarks/rewards.py score OUT.jsonl`` scores the cases of this checkout with the rlenv
+that is installed: the plugins' examples, rewrites and attacks, math's tables and cases, the
+programs and kernels of the corpora, the constraints' hard cases, and the audit's zoo. Run it in
+both checkouts, each with its own environment. Then
 
-``python benchmarks/rewards.py diff BEFORE.jsonl AFTER.jsonl [--explained REASONS.json]`` prints every case whose
-reward differs. REASONS.json maps the beginning of a case's name to the change that explains it. The exit status is 1
-where a difference is not explained, or where a case that was not paid is paid now.
+``python benchmarks/rewards.py diff BEFORE.jsonl AFTER.jsonl [--explained REASONS.json]`` prints
+every case whose reward differs. REASONS.json maps the beginning of a case's name to the change that
+explains it. The exit status is 1 where a difference is not explained, or where a case that was not
+paid is paid now.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ UNSTEADY = ("zoo_state:", "zoo_code:shared_names")
 
 
 class Case(NamedTuple):
-    """One response: its name, the environment (a table of env.toml, or the path of one), the task's fields."""
+    """One response: its name, the environment (a table of env.toml, or the path of one), the task's
+    fields.
+    """
 
     name: str
     environment: str
@@ -84,7 +88,8 @@ def given_by_plugins() -> Iterator[Case]:
     """Examples, and what attacks and rewrites make of them."""
     for name in ("math", "code", "cuda", "constraints", "judge"):
         plugin = importlib.import_module(f"rlenv_plugin_{name}")
-        attacks, rewrites = plugin.rlenv_attacks(), plugin.rlenv_rewrites()
+        attacks = plugin.rlenv_attacks()
+        rewrites = plugin.rlenv_rewrites()
         for short, sets in plugin.rlenv_examples().items():
             for number, examples in enumerate(sets if isinstance(sets, (list, tuple)) else [sets]):
                 try:
@@ -110,7 +115,8 @@ def given_by_plugins() -> Iterator[Case]:
 
 
 def math() -> Iterator[Case]:
-    env, tests = stages({"use": "math/equal"}), PLUGINS / "rlenv-plugin-math/tests"
+    env = stages({"use": "math/equal"})
+    tests = PLUGINS / "rlenv-plugin-math/tests"
     for path in sorted(tests.glob("compare_tables/*.txt")):
         for number, line in enumerate(path.read_text("utf-8").splitlines()):
             gold, mark, other = line.partition(" ;; ")
@@ -172,7 +178,12 @@ def kernels() -> Iterator[Case]:
                 "info": {"kernel": {**corpus.TASKS[name], "lang": "triton"}},
                 "id": name,
             }
-            yield Case(f"cuda triton {kind} {row.id}", ways["test_cuda_corpus"][1], task, f"```python\n{program}\n```\n")  # fmt: skip
+            yield Case(
+                f"cuda triton {kind} {row.id}",
+                ways["test_cuda_corpus"][1],
+                task,
+                f"```python\n{program}\n```\n",
+            )
 
 
 def constraints() -> Iterator[Case]:
@@ -195,7 +206,9 @@ def constraints() -> Iterator[Case]:
 
 
 def zoo() -> Iterator[Case]:
-    """Each verifier of the zoo on three of its tasks: right responses, probes, the prompt, the answer in many forms."""
+    """Each verifier of the zoo on three of its tasks: right responses, probes, the prompt, the
+    answer in many forms.
+    """
     loaded(ZOO / "zoo_members.py")
     for path in sorted(ZOO.glob("zoo_*.py")):
         if path.stem not in ("zoo_members", "zoo_judges"):
@@ -290,21 +303,31 @@ def verdicts(env: Any, pairs: list[Any]) -> list[Any]:
 
 
 def diff(before: Path, after: Path, explained: dict[str, str]) -> int:
-    """Print the cases whose rewards differ; 0 where each difference is explained and none became paid."""
-    old, new = ({(row["name"], row["key"]): row for row in map(json.loads, path.open(encoding="utf-8"))} for path in (before, after))  # fmt: skip
+    """Print the cases whose rewards differ; 0 where each difference is explained and none became
+    paid.
+    """
+    old, new = (
+        {(row["name"], row["key"]): row for row in map(json.loads, path.open(encoding="utf-8"))}
+        for path in (before, after)
+    )
     bad = 0
     for name, key in sorted(old.keys() & new.keys()):
-        was, now = old[name, key], new[name, key]
+        was = old[name, key]
+        now = new[name, key]
         if (was["value"], was["fault"]) == (now["value"], now["fault"]):
             continue
         reason = next((why for start, why in explained.items() if name.startswith(start)), "")
         paid = (was["value"] or 0) < (now["value"] or 0)
         bad += paid or not reason
         note = "PAID MORE: " if paid else ""
-        print(f"{note}{name}: {was['value']} {was['fault'] or ''} -> {now['value']} {now['fault'] or ''}  [{reason or 'not explained'}]")  # fmt: skip
+        print(
+            f"{note}{name}: {was['value']} {was['fault'] or ''} -> {now['value']}"
+            f" {now['fault'] or ''}  [{reason or 'not explained'}]"
+        )
     kinds = Counter(name.split()[0] for name, _ in old.keys() & new.keys())
     print(
-        f"{len(old.keys() & new.keys())} cases in both ({dict(kinds)}), {bad} differences to explain"
+        f"{len(old.keys() & new.keys())} cases in both ({dict(kinds)}), {bad} differences to"
+        " explain"
     )
     print(
         f"only before: {len(old.keys() - new.keys())}, only after: {len(new.keys() - old.keys())}"
@@ -313,7 +336,9 @@ def diff(before: Path, after: Path, explained: dict[str, str]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(required=True, dest="command")
     commands.add_parser("score").add_argument("out", type=Path)
     compare = commands.add_parser("diff")

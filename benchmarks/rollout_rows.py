@@ -1,4 +1,5 @@
-"""10,000 rollouts for `rollouts.py`: 70 % math, 20 % constraints, 10 % code; real tasks where RLENV_DATA has them.
+"""10,000 rollouts for `rollouts.py`: 70 % math, 20 % constraints, 10 % code; real tasks where
+RLENV_DATA has them.
 
 A row is a dict of JSON values: kind, prompt, answer, info, response.
 """
@@ -36,18 +37,27 @@ def rows(data: Path, count: int) -> list[Row]:
 
 
 def math(data: Path) -> Iterator[Row]:
-    """The solutions of four models to GSM8K with the last line as trainers ask for it; then variants of them."""
+    """The solutions of four models to GSM8K with the last line as trainers ask for it; then
+    variants of them.
+    """
     lines = (data / "gsm8k" / "example_model_solutions.jsonl").read_text("utf-8").splitlines()
     problems = [json.loads(line) for line in lines]
     models = [name for name, value in problems[0].items() if isinstance(value, dict)]
     for number in range(1 << 20):
         for problem in problems:
             model = models[number % len(models)]
-            text, answer = problem[model]["solution"], problem["ground_truth"].rpartition("A: ")[2]
+            text = problem[model]["solution"]
+            answer = problem["ground_truth"].rpartition("A: ")[2]
             said, _, final = text.rpartition("A: ")
             variant = f"Attempt {number}.\n" if number >= len(models) else ""
             response = f"{variant}{said}The answer is $\\boxed{{{final.strip()}}}$."
-            yield {"kind": "math", "prompt": problem["question"], "answer": answer.strip(), "info": {}, "response": response}  # fmt: skip
+            yield {
+                "kind": "math",
+                "prompt": problem["question"],
+                "answer": answer.strip(),
+                "info": {},
+                "response": response,
+            }
 
 
 def constraints(data: Path) -> Iterator[Row]:
@@ -58,7 +68,13 @@ def constraints(data: Path) -> Iterator[Row]:
     for task in cycle(tasks):
         info = {key: task[key] for key in ("instruction_id_list", "kwargs")}
         response = _text(task, draw)
-        yield {"kind": "constraints", "prompt": task["prompt"], "answer": None, "info": info, "response": response}  # fmt: skip
+        yield {
+            "kind": "constraints",
+            "prompt": task["prompt"],
+            "answer": None,
+            "info": info,
+            "response": response,
+        }
 
 
 def _text(task: dict[str, Any], draw: random.Random) -> str:
@@ -83,6 +99,16 @@ def code(data: Path) -> Iterator[Row]:
             body = problem["canonical_solution"]
             if number % 2:
                 body = body.replace("return ", "return None if True else ", 1)
-            tests = {"kind": "asserts", "entry_point": problem["entry_point"], "test": problem["test"]}  # fmt: skip
+            tests = {
+                "kind": "asserts",
+                "entry_point": problem["entry_point"],
+                "test": problem["test"],
+            }
             response = f"    # attempt {number}\n{body}"
-            yield {"kind": "code", "prompt": problem["prompt"], "answer": None, "info": {"tests": tests}, "response": response}  # fmt: skip
+            yield {
+                "kind": "code",
+                "prompt": problem["prompt"],
+                "answer": None,
+                "info": {"tests": tests},
+                "response": response,
+            }

@@ -1,8 +1,8 @@
 """Mixed rollouts on two cores: rlenv, verl's naive reward manager, and the rubrics of verifiers.
 
-70 % math, 20 % constraints, 10 % code. All score the same rows, in turns of some hundred, so that a busy machine slows
-them alike. Seconds are wall time. The peers run a program in a bare process; rlenv runs program and tests in the jail,
-apart from each other.
+70 % math, 20 % constraints, 10 % code. All score the same rows, in turns of some hundred, so that a
+busy machine slows them alike. Seconds are wall time. The peers run a program in a bare process;
+rlenv runs program and tests in the jail, apart from each other.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ class Peer:
     """Another library, in an interpreter of its own."""
 
     def __init__(self, python: str, script: str, file: Path, version: str, goal: float) -> None:
-        self.version, self.goal = version, goal
-        self.seconds, self.scores = 0.0, list[float]()
+        self.version = version
+        self.goal = goal
+        self.seconds = 0.0
+        self.scores = list[float]()
         argv = [python, str(ROOT / "benchmarks" / "peers" / script), str(file)]
         self._process = subprocess.Popen(
             argv,
@@ -110,7 +112,9 @@ def compare(given: list[Row], file: Path) -> int:
     """Print the ratios; 1 where a goal is missed."""
     file.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
     warm = min(100, len(given))
-    seconds, values, status = 0.0, list[float | None](), 0
+    seconds = 0.0
+    values = list[float | None]()
+    status = 0
     with ExitStack() as stack:
         ours = stack.enter_context(engine(CORES))
         others = {name: stack.enter_context(peer) for name, peer in peers(file)}
@@ -129,16 +133,23 @@ def compare(given: list[Row], file: Path) -> int:
         numbers = ours.metrics()
     kinds = Counter(row["kind"] for row in given)
     print(f"{len(given):,} rollouts {dict(kinds)}, {CORES} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"rlenv: {seconds:.2f} s, {len(given) / seconds:,.0f} a second, {values.count(None)} unscored, {numbers['repeated']:.0f} repeated")  # fmt: skip
+    print(
+        f"rlenv: {seconds:.2f} s, {len(given) / seconds:,.0f} a second, {values.count(None)}"
+        f" unscored, {numbers['repeated']:.0f} repeated"
+    )
     for name, peer in others.items():
         differ = Counter(
             row["kind"]
             for row, one, other in zip(given, values, peer.scores, strict=True)
             if one != other
         )
-        ratio, met = peer.seconds / seconds, peer.seconds >= peer.goal * seconds
+        ratio = peer.seconds / seconds
+        met = peer.seconds >= peer.goal * seconds
         status |= not met
-        print(f"{name} {peer.version}: {peer.seconds:.2f} s, {ratio:.1f}× (goal ≥ {peer.goal:g}×: {'met' if met else 'MISSED'}); other scores: {dict(differ)}")  # fmt: skip
+        print(
+            f"{name} {peer.version}: {peer.seconds:.2f} s, {ratio:.1f}× (goal ≥ {peer.goal:g}×:"
+            f" {'met' if met else 'MISSED'}); other scores: {dict(differ)}"
+        )
     if not others:
         print("no peer was measured: RLENV_PEERS names no interpreter that has one (see README.md)")
     assert_same(given)

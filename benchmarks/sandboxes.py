@@ -1,7 +1,10 @@
-"""What bounds of sandboxes cost and gain: a crowd of short programs, and the memory that idle sandboxes keep.
+"""What bounds of sandboxes cost and gain: a crowd of short programs, and the memory that idle
+sandboxes keep.
 
-As a script: ``python -m benchmarks.sandboxes [PROGRAMS]``, by default 64.  Each row is a process of its own that runs the crowd
-three times: the first time sandboxes start, the last time they are warm.  Memory is the proportional share (PSS) of
+As a script: ``python -m benchmarks.sandboxes [PROGRAMS]``, by default 64.  Each row is a process of
+its own that runs the crowd
+three times: the first time sandboxes start, the last time they are warm.  Memory is the
+proportional share (PSS) of
 everything below that process, at its most and once it has been idle.
 """
 
@@ -53,7 +56,8 @@ async def run(box: Jail) -> None:
 
 
 async def crowds(programs: int) -> dict[str, float]:
-    box, walls = Jail(), list[float]()
+    box = Jail()
+    walls = list[float]()
     for _ in range(3):
         started = time.perf_counter()
         await asyncio.gather(*[run(box) for _ in range(programs)])
@@ -75,7 +79,8 @@ def main(programs: int, bounds: str | None) -> None:
         words = [sys.executable, "-m", "benchmarks.sandboxes", str(programs), each]
         told = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
         print(
-            f"{each:>25} | {told['first']:14.2f} | {told['warm']:13.2f} | {told['most']:9.1f} | {told['idle']:9.1f}"
+            f"{each:>25} | {told['first']:14.2f} | {told['warm']:13.2f} | {told['most']:9.1f} |"
+            f" {told['idle']:9.1f}"
         )
 
 

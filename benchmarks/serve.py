@@ -1,11 +1,14 @@
-"""Requests per second of a server's CPU time: ``POST /v1/verify`` of rlenv-serve, and the same on FastAPI.
+"""Requests per second of a server's CPU time: ``POST /v1/verify`` of rlenv-serve, and the same on
+FastAPI.
 
-Both are processes with uvicorn, uvloop and httptools, take the same bodies, ask the same environment, and answer with the
-same members. They take turns: each round measures each of them once, and a ratio is the median of those of the rounds. The
-goal is 3 times as many requests with one response of 1 kB.
+Both are processes with uvicorn, uvloop and httptools, take the same bodies, ask the same
+environment, and answer with the same members. They take turns: each round measures each of them
+once, and a ratio is the median of those of the rounds. The goal is 3 times as many requests with
+one response of 1 kB.
 
-FastAPI's route has no more than the verification. Another row is against the same route with what a server of rewards needs and
-rlenv-serve has: a check of Host and key, a limit of the body, a deadline, a bound of what runs, and metrics, as plain ASGI.
+FastAPI's route has no more than the verification. Another row is against the same route with what a
+server of rewards needs and rlenv-serve has: a check of Host and key, a limit of the body, a
+deadline, a bound of what runs, and metrics, as plain ASGI.
 """
 
 from __future__ import annotations
@@ -79,17 +82,36 @@ def peer() -> object:
     class Answer(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         results: list[Result]
 
-    app, env = FastAPI(), environment()
+    app = FastAPI()
+    env = environment()
     _ = env.fingerprint
 
     async def verify(asked: Request) -> Answer:
         results = []
         for index, item in enumerate(asked.items):
             verdict = await env.aevaluate(env.tasks.by_id(item.task), item.response)
-            stages = [Stage(stage=each.stage, score=each.outcome.score if each.outcome else None, seconds=each.seconds, detail="", data={}) for each in verdict.results]  # fmt: skip
+            stages = [
+                Stage(
+                    stage=each.stage,
+                    score=each.outcome.score if each.outcome else None,
+                    seconds=each.seconds,
+                    detail="",
+                    data={},
+                )
+                for each in verdict.results
+            ]
             passed = None if verdict.value is None else verdict.value >= env.pass_mark
             fault = verdict.fault.kind if verdict.fault else None
-            results.append(Result(id=index if item.id is None else item.id, reward=verdict.value, passed=passed, fault=fault, stages=stages, fingerprint=verdict.fingerprint))  # fmt: skip
+            results.append(
+                Result(
+                    id=index if item.id is None else item.id,
+                    reward=verdict.value,
+                    passed=passed,
+                    fault=fault,
+                    stages=stages,
+                    fingerprint=verdict.fingerprint,
+                )
+            )
         return Answer(results=results)
 
     verify.__annotations__ = {"asked": Request, "return": Answer}  # classes of this function
@@ -98,13 +120,16 @@ def peer() -> object:
 
 
 def guarded() -> object:
-    """``peer`` with a check of Host and key, a limit of the body, a deadline, a bound of what runs, and metrics."""
+    """``peer`` with a check of Host and key, a limit of the body, a deadline, a bound of what runs,
+    and metrics.
+    """
     import hashlib
     import hmac
 
     from prometheus_client import Counter, Histogram
 
-    app, places = cast("Any", peer()), asyncio.Semaphore(128)
+    app = cast("Any", peer())
+    places = asyncio.Semaphore(128)
     known = hashlib.sha256(b"").hexdigest()
     seconds = Histogram("peer_seconds", "Wall time of requests", ("route",)).labels("/v1/verify")
     requests = Counter("peer_requests", "Requests by status", ("status",))
@@ -113,7 +138,9 @@ def guarded() -> object:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        began, size, headers = time.perf_counter(), 0, dict(scope["headers"])
+        began = time.perf_counter()
+        size = 0
+        headers = dict(scope["headers"])
         given = hashlib.sha256(headers.get(b"x-api-key", b"")).hexdigest()
         assert headers[b"host"].startswith(b"127.0.0.1")
         assert hmac.compare_digest(given, known)
@@ -179,9 +206,12 @@ def request(items: int) -> bytes:
     return encoded("POST", "/v1/verify", body, JSON)
 
 
-def compared(servers: list[Peer], items: int, count: int, rounds: int) -> tuple[float, float, float]:  # fmt: skip
+def compared(
+    servers: list[Peer], items: int, count: int, rounds: int
+) -> tuple[float, float, float]:
     """(our rate, FastAPI's, the ratio), each the median of the rounds."""
-    asked, rates = request(items), list[tuple[float, float]]()
+    asked = request(items)
+    rates = list[tuple[float, float]]()
     for server in servers:
         server.rate(asked, count // 4)  # warm
     for _ in range(rounds):
@@ -215,13 +245,29 @@ def main() -> None:
         serve(APPLICATIONS[options.serve]())
         return
     if find_spec("fastapi") is None:
-        print(f"not measured: FastAPI is missing. Install it with: {sys.executable} -m pip install {PEER}")  # fmt: skip
+        print(
+            f"not measured: FastAPI is missing. Install it with: {sys.executable} -m pip install"
+            f" {PEER}"
+        )
         return
     rounds, scale = (2, 10) if options.quick else (5, 1)
     with ExitStack() as stack:
-        servers = [Peer(*stack.enter_context(serving(__file__, "--serve", name))) for name in APPLICATIONS]  # fmt: skip
-        measured = [(servers[:2], 1, 4000, "FastAPI"), (servers[::2], 1, 4000, "FastAPI, guarded"), (servers[:2], 32, 800, "FastAPI")]  # fmt: skip
-        print(table([row(both, items, count // scale, rounds, name) for both, items, count, name in measured]))  # fmt: skip
+        servers = [
+            Peer(*stack.enter_context(serving(__file__, "--serve", name))) for name in APPLICATIONS
+        ]
+        measured = [
+            (servers[:2], 1, 4000, "FastAPI"),
+            (servers[::2], 1, 4000, "FastAPI, guarded"),
+            (servers[:2], 32, 800, "FastAPI"),
+        ]
+        print(
+            table(
+                [
+                    row(both, items, count // scale, rounds, name)
+                    for both, items, count, name in measured
+                ]
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""How long a small tenant of ``rlenv serve`` waits beside one that floods it: ``POST /v1/verify``, one response at a time.
+"""How long a small tenant of ``rlenv serve`` waits beside one that floods it: ``POST /v1/verify``,
+one response at a time.
 
-The other tenant always has requests of 64 responses under way.  Verifiers run in workers, and wait or use the CPU for 5 ms.
-The tenant asks alone and beside the other in turns of 50 requests, so that what else the machine does falls on both.  The
-goal is a p99 within 1.5 times that of the tenant alone.
+The other tenant always has requests of 64 responses under way.  Verifiers run in workers, and wait
+or use the CPU for 5 ms. The tenant asks alone and beside the other in turns of 50 requests, so that
+what else the machine does falls on both.  The goal is a p99 within 1.5 times that of the tenant
+alone.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class Tenant:
 
 async def measured(port: int, keys: list[str], count: int) -> tuple[list[float], list[float]]:
     """Seconds of a small tenant's requests, alone and beside the other."""
-    small, alone, beside = Tenant(port, keys[0], 1), list[float](), list[float]()
+    small = Tenant(port, keys[0], 1)
+    alone = list[float]()
+    beside = list[float]()
     for _ in range(BLOCK):  # warm
         await small.ask()
     while len(beside) < count:
@@ -89,15 +93,31 @@ def rows(verifier: str, keys: list[str], file: str, count: int) -> list[Row]:
         alone, beside = asyncio.run(measured(port, keys, count))
     made = []
     for percent in (50, 99):
-        first, second = p(beside, percent), p(alone, percent)
+        first = p(beside, percent)
+        second = p(alone, percent)
         goal, met = (f"≤ {GOAL:g}×", first / second <= GOAL) if percent == 99 else ("", None)
-        made.append(Row(f"a verifier that {verifier}, p{percent} of {len(beside)}", first, f"alone {second:.1f} ms", first / second, goal, met, "ms"))  # fmt: skip
+        made.append(
+            Row(
+                f"a verifier that {verifier}, p{percent} of {len(beside)}",
+                first,
+                f"alone {second:.1f} ms",
+                first / second,
+                goal,
+                met,
+                "ms",
+            )
+        )
     return made
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--serve", nargs=2, metavar=("VERIFIER", "KEYS"), help="serve, and print the port; used by this script")  # fmt: skip
+    parser.add_argument(
+        "--serve",
+        nargs=2,
+        metavar=("VERIFIER", "KEYS"),
+        help="serve, and print the port; used by this script",
+    )
     parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
     options = parser.parse_args()
     if options.serve:

@@ -1,10 +1,13 @@
-"""Steps of OpenEnv's official client per second: ``rlenv serve`` with keys and each journal, and the official server.
+"""Steps of OpenEnv's official client per second: ``rlenv serve`` with keys and each journal, and
+the official server.
 
-    build/trainers/openenv/bin/python benchmarks/serve_openenv.py [--rounds 7] [--steps 600] [--clients 1]
+    build/trainers/openenv/bin/python benchmarks/serve_openenv.py [--rounds 7] [--steps 600]
+    [--clients 1]
 
-All serve the same game, in which a message is answered by its length, each in a process of its own.  Rounds alternate, so that
-a load of the machine falls on all.  A ratio is that of one round; of the rounds, the median.  CPU time of the servers does not
-depend on the client, which takes most of a step.
+All serve the same game, in which a message is answered by its length, each in a process of its own.
+Rounds alternate, so that a load of the machine falls on all.  A ratio is that of one round; of the
+rounds, the median.  CPU time of the servers does not depend on the client, which takes most of a
+step.
 """
 
 from __future__ import annotations
@@ -45,9 +48,16 @@ def serve_ours(folder: Path, state: str) -> None:
 
     harness = Harness("multi-turn", user=user, turn_limit=10_000)
     env = Environment("game", zero, [Task("Play.", id="t")], tables={"harness": harness})
-    keys, journal = Keys.from_file(folder / "keys.toml"), open_journal(state)
+    keys = Keys.from_file(folder / "keys.toml")
+    journal = open_journal(state)
     server = Server(Catalog([Served("game", env)]), keys=keys, journal=journal)
-    uvicorn.run(application(server), port=int((folder / "port").read_text()), log_level="error", access_log=False, ws_per_message_deflate=False)  # fmt: skip
+    uvicorn.run(
+        application(server),
+        port=int((folder / "port").read_text()),
+        log_level="error",
+        access_log=False,
+        ws_per_message_deflate=False,
+    )
 
 
 def serve_official(folder: Path) -> None:
@@ -173,17 +183,30 @@ def report(rates: dict[str, list[float]], seconds: dict[str, list[float]], clien
     def shown(found: Sequence[float]) -> str:
         return f"{statistics.median(found):8,.0f} (from {min(found):,.0f} to {max(found):,.0f})"
 
-    print(f"load average {os.getloadavg()[0]:.1f}, {clients} client(s), medians of {len(rates['official'])} rounds")  # fmt: skip
+    print(
+        f"load average {os.getloadavg()[0]:.1f}, {clients} client(s), medians of"
+        f" {len(rates['official'])} rounds"
+    )
     for name in SERVERS:
         micro = statistics.median(seconds[name]) * 1e6
-        pairs = [own / official for own, official in zip(rates[name], rates["official"], strict=True)]  # fmt: skip
-        used = [official / own for own, official in zip(seconds[name], seconds["official"], strict=True)]  # fmt: skip
-        print(f"{name:9} {shown(rates[name])} steps/s, {micro:,.0f} µs of CPU a step; {statistics.median(pairs):.2f} × steps/s, {statistics.median(used):.2f} × steps per CPU second")  # fmt: skip
+        pairs = [
+            own / official for own, official in zip(rates[name], rates["official"], strict=True)
+        ]
+        used = [
+            official / own for own, official in zip(seconds[name], seconds["official"], strict=True)
+        ]
+        print(
+            f"{name:9} {shown(rates[name])} steps/s, {micro:,.0f} µs of CPU a step;"
+            f" {statistics.median(pairs):.2f} × steps/s, {statistics.median(used):.2f} × steps per"
+            " CPU second"
+        )
 
 
 def main() -> None:
     """Compare, or serve for a comparison."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--clients", type=int, default=1)
@@ -191,7 +214,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.steps < given.clients * EPISODE:
-        parser.error(f"--steps {given.steps} is less than an episode of {EPISODE} steps for each of {given.clients} clients: give --steps {given.clients * EPISODE} or more")  # fmt: skip
+        parser.error(
+            f"--steps {given.steps} is less than an episode of {EPISODE} steps for each of"
+            f" {given.clients} clients: give --steps {given.clients * EPISODE} or more"
+        )
     if given.serve:
         SERVERS[given.serve](given.folder)
     else:

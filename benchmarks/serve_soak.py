@@ -1,9 +1,11 @@
-"""Many episodes at once for long: every answer right, no error, and the server's memory stays as it is.
+"""Many episodes at once for long: every answer right, no error, and the server's memory stays as it
+is.
 
-``python benchmarks/serve_soak.py [--episodes 1000] [--minutes 10] [--state sqlite]``: so many clients play one episode after
-another over HTTP, and think for half a second to one and a half before each request.  The server, its stores and the clients
-share two cores.  Prints the latencies of steps and the memory of the server by the minute; exits with 1 where a request
-failed, or where the memory grew by more than a tenth after the first third.
+``python benchmarks/serve_soak.py [--episodes 1000] [--minutes 10] [--state sqlite]``: so many
+clients play one episode after another over HTTP, and think for half a second to one and a half
+before each request.  The server, its stores and the clients share two cores.  Prints the latencies
+of steps and the memory of the server by the minute; exits with 1 where a request failed, or where
+the memory grew by more than a tenth after the first third.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ STEPS = 8  # calls of the tool in an episode, before its answer
 THINK = (0.5, 1.5)  # seconds before a request
 GROWTH = 1.1
 FILES = {
-    "env.toml": """
+    "env.toml": (
+        """
 name = "counting"
 [tasks]
 path = "tasks.jsonl"
@@ -48,16 +51,19 @@ tools = ["./tools.py:count"]
 turn_limit = 20
 [[stage]]
 use = "core/equal"
-""",
+"""
+    ),
     "tasks.jsonl": '{"id": "a", "prompt": "Count.", "answer": "right"}\n',
-    "tools.py": '''
+    "tools.py": (
+        '''
 from rlenv_plugin_agent import ToolContext, tool
 
 @tool(where="inline", deterministic=True)
 def count(context: ToolContext) -> int:
     """How many messages the policy wrote before."""
     return context.turn
-''',
+'''
+    ),
 }
 
 
@@ -70,7 +76,9 @@ class Seen:
     errors: list[str] = field(factory=list)
 
 
-async def ask(connection: Connection, method: str, path: str, body: object = None) -> Mapping[str, object]:  # fmt: skip
+async def ask(
+    connection: Connection, method: str, path: str, body: object = None
+) -> Mapping[str, object]:
     """The answer, which must be a good one."""
     made = json.loads(await connection.ask(encoded(method, path, body)))
     assert isinstance(made, dict)
@@ -80,7 +88,8 @@ async def ask(connection: Connection, method: str, path: str, body: object = Non
 async def play(connection: Connection, seen: Seen) -> None:
     """One episode, right or wrong by chance."""
     begun = await ask(connection, "POST", "/episodes", {"task_id": "a", "agent_id": "soak"})
-    path, answer = f"/episodes/{begun['episode_id']}", random.choice(("right", "wrong"))
+    path = f"/episodes/{begun['episode_id']}"
+    answer = random.choice(("right", "wrong"))
     for number in range(STEPS + 1):
         await asyncio.sleep(random.uniform(*THINK))
         started = time.perf_counter()
@@ -109,12 +118,18 @@ async def client(port: int, ends: float, seen: Seen) -> None:
 
 async def soak(port: int, pid: int, episodes: int, minutes: float) -> tuple[Seen, list[int]]:
     """What the clients saw, and the server's memory in bytes after each tenth of the time."""
-    seen, sizes, ends = Seen(), list[int](), time.monotonic() + 60 * minutes
+    seen = Seen()
+    sizes = list[int]()
+    ends = time.monotonic() + 60 * minutes
     clients = [asyncio.create_task(client(port, ends, seen)) for _ in range(episodes)]
     for _ in range(10):
         await asyncio.sleep(6 * minutes)
         sizes.append(resident(pid))
-        print(f"{60 * minutes - ends + time.monotonic():6.0f} s: {sizes[-1] / 1e6:6.1f} MB, {seen.episodes:7,} episodes, {len(seen.steps):9,} steps, {len(seen.errors)} errors", flush=True)  # fmt: skip
+        print(
+            f"{60 * minutes - ends + time.monotonic():6.0f} s: {sizes[-1] / 1e6:6.1f} MB,"
+            f" {seen.episodes:7,} episodes, {len(seen.steps):9,} steps, {len(seen.errors)} errors",
+            flush=True,
+        )
     await asyncio.gather(*clients)
     return seen, sizes
 
@@ -131,7 +146,19 @@ def server(state: str, episodes: int) -> Iterator[tuple[int, int]]:
         for name, held in FILES.items():
             Path(folder, name).write_text(held)
         url = f"sqlite:{folder}/state" if state == "sqlite" else state
-        command = [sys.executable, "-m", "rlenv", "serve", f"{folder}/env.toml", "--port", "0", "--state", url, "--limit", f"episodes={2 * episodes}"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "rlenv",
+            "serve",
+            f"{folder}/env.toml",
+            "--port",
+            "0",
+            "--state",
+            url,
+            "--limit",
+            f"episodes={2 * episodes}",
+        ]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None
@@ -152,8 +179,14 @@ def main() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     with server(options.state, options.episodes) as (port, pid):
         seen, sizes = asyncio.run(soak(port, pid, options.episodes, options.minutes))
-    middle, late, longest = (1000 * each for each in (median(seen.steps), quantiles(seen.steps, n=100)[-1], max(seen.steps)))  # fmt: skip
-    print(f"steps: {len(seen.steps) / options.minutes / 60:,.0f}/s, median {middle:.1f} ms, p99 {late:.1f} ms, longest {longest:.0f} ms")  # fmt: skip
+    middle, late, longest = (
+        1000 * each
+        for each in (median(seen.steps), quantiles(seen.steps, n=100)[-1], max(seen.steps))
+    )
+    print(
+        f"steps: {len(seen.steps) / options.minutes / 60:,.0f}/s, median {middle:.1f} ms, p99"
+        f" {late:.1f} ms, longest {longest:.0f} ms"
+    )
     print(f"memory: {sizes[2] / 1e6:.1f} MB after a third, {sizes[-1] / 1e6:.1f} MB at the end")
     for each in sorted({*seen.errors})[:10]:
         print("error:", each)

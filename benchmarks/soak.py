@@ -1,9 +1,11 @@
-"""A long run: every value right, none lost, and nothing grows.  ``make soak``; a quarter of an hour with its defaults.
+"""A long run: every value right, none lost, and nothing grows.  ``make soak``; a quarter of an hour
+with its defaults.
 
-``python benchmarks/soak.py [VERDICTS] [--catastrophes N]``: first VERDICTS (1,000,000) in one process tree, a third each
-inline, in workers and of mathematics, of which 1 % are faults; 1 in 50 of these ends its worker and 1 in 200 hangs to a
-deadline of 0.5 s.  Then N (10,000) verifications from 8 threads and an event loop, of which 13 % are catastrophes, and a
-tenth of that by a stage on the loops of its workers.
+``python benchmarks/soak.py [VERDICTS] [--catastrophes N]``: first VERDICTS (1,000,000) in one
+process tree, a third each inline, in workers and of mathematics, of which 1 % are faults; 1 in 50
+of these ends its worker and 1 in 200 hangs to a deadline of 0.5 s.  Then N (10,000) verifications
+from 8 threads and an event loop, of which 13 % are catastrophes, and a tenth of that by a stage on
+the loops of its workers.
 """
 
 from __future__ import annotations
@@ -34,8 +36,10 @@ from benchmarks.catastrophes import DEEDS, EXPECTED, SCORED, Obeys, ObeysLater
 ROUNDS = 25  # a sample of the process tree after each
 WARM = 5  # rounds before what is compared: imports, caches and pools have their size by then
 FAULTS = 100  # one in so many verdicts is a fault
-# Of the faults of the third that runs in workers, so that 1 in 50 and 1 in 200 of all faults are such.
-DEATHS, HANGS = 17, 67
+# Of the faults of the third that runs in workers, so that 1 in 50 and 1 in 200 of all faults are
+# such.
+DEATHS = 17
+HANGS = 67
 HALF = Task("What is a half?", "1/2", id="half")
 RIGHT = (
     "\\boxed{\\frac{1}{2}}",
@@ -94,7 +98,10 @@ def tree() -> list[int]:
 def sample() -> Sample:
     """The process tree, at rest."""
     gc.collect()
-    pids, memory, descriptors, threads = tree(), 0.0, 0, 0
+    pids = tree()
+    memory = 0.0
+    descriptors = 0
+    threads = 0
     for pid in pids:
         with suppress(OSError):  # it ended
             memory += sum(int(n) for n in Path(f"/proc/{pid}/statm").read_text().split()[1:2])
@@ -106,7 +113,8 @@ def sample() -> Sample:
 
 def row(part: str, n: int) -> tuple[str, float | str]:
     """The n-th response of a part, and its value or kind of fault."""
-    fault, right = n % FAULTS == FAULTS - 1, n % 3 != 0
+    fault = n % FAULTS == FAULTS - 1
+    right = n % 3 != 0
     words = (RIGHT if right else WRONG)[n % 4] if part == "math" else f"{n} right"
     if not fault:
         return (
@@ -162,7 +170,8 @@ def one_round(env: Environment, part: str, numbers: range) -> Iterator[str]:
 
 def grown(samples: list[Sample]) -> Iterator[str]:
     """What is larger at the end than it was once all was warm."""
-    early, late = samples[WARM : WARM + 5], samples[-5:]
+    early = samples[WARM : WARM + 5]
+    late = samples[-5:]
     for name, slack in (("memory", 32.0), ("descriptors", 8), ("processes", 2), ("threads", 8)):
         before, after = (
             statistics.median(getattr(one, name) for one in part) for part in (early, late)
@@ -186,7 +195,8 @@ def endure(count: int) -> list[str]:
             spent[part] += time.perf_counter() - start
         samples.append(sample())
         print(
-            f"{(number + 1) * each * 3:>9,} verdicts, {time.perf_counter() - begin:6.0f} s, {samples[-1]}",
+            f"{(number + 1) * each * 3:>9,} verdicts, {time.perf_counter() - begin:6.0f} s,"
+            f" {samples[-1]}",
             flush=True,
         )
     for env in envs.values():
@@ -249,8 +259,9 @@ def survive(count: int, stage: Obeys) -> list[str]:
         for thread in threads:
             thread.join()
     print(
-        f"{type(stage).__name__}: {len(verdicts):,} verifications, {count * 13 // 100:,} catastrophes of {len(DEEDS)} kinds: "
-        f"{time.perf_counter() - begin:.0f} s, the slowest {max(took):.1f} s"
+        f"{type(stage).__name__}: {len(verdicts):,} verifications, {count * 13 // 100:,}"
+        f" catastrophes of {len(DEEDS)} kinds: {time.perf_counter() - begin:.0f} s, the slowest"
+        f" {max(took):.1f} s"
     )
     return judged(mixed, verdicts) + left_behind()
 

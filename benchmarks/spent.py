@@ -10,8 +10,11 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of_tree(root: int | None = None) -> float:
-    """Of every process alive below ``root`` (this one when None), and of those that these waited for."""
-    total, todo = 0.0, [root or os.getpid()]
+    """Of every process alive below ``root`` (this one when None), and of those that these waited
+    for.
+    """
+    total = 0.0
+    todo = [root or os.getpid()]
     while todo:
         pid = todo.pop()
         total += _own(pid)
@@ -42,7 +45,9 @@ def _children(pid: int) -> list[int]:
 
 
 class Meter:
-    """CPU seconds of the tree since it was made; looking around costs some itself, which is not counted."""
+    """CPU seconds of the tree since it was made; looking around costs some itself, which is not
+    counted.
+    """
 
     def __init__(self) -> None:
         self._others = self._of_others()

@@ -1,4 +1,6 @@
-"""Stages that do next to nothing, so that what is measured is rlenv itself; workers import them from here."""
+"""Stages that do next to nothing, so that what is measured is rlenv itself; workers import them
+from here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from attrs import frozen
 from rlenv import Attempt, Outcome, stage
 
 HALF = "1/2"
-RIGHT, WRONG = Outcome(1.0), Outcome(0.0)
+RIGHT = Outcome(1.0)
+WRONG = Outcome(0.0)
 
 
 def is_half(response: str) -> bool:

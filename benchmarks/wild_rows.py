@@ -15,7 +15,8 @@ __all__ = ["confirmed", "markdown", "row", "unmeasured"]
 Row = dict[str, Any]
 # What these pay holds the right answer, or nearly: no reward for nothing.
 HEDGES = ("meaning.changed", "baselines.options", "gold.near")
-# Read by hand, and no holes: what is paid there solves the task, or lies within what the package promises.
+# Read by hand, and no holes: what is paid there solves the task, or lies within what the package
+# promises.
 READ = {
     ("reasoning-gym: jugs", "gold.swap"): "other tasks' pourings may solve this one too",
     ("reasoning-gym: sokoban", "gold.swap"): "another task's path may solve this one too",
@@ -26,12 +27,29 @@ READ = {
     ("reasoning-gym: rearc", "secrecy.prompt"): "some answers are their inputs",
     ("reasoning-gym: rotate_matrix", "secrecy.prompt"): "some answers are their inputs",
 }
-HEAD = ("verifier", "tasks", "worst exploit", "free reward", "false negatives", "differs", "crashes, hangs", "p50", "findings (confirmed)", "verdict")  # fmt: skip
+HEAD = (
+    "verifier",
+    "tasks",
+    "worst exploit",
+    "free reward",
+    "false negatives",
+    "differs",
+    "crashes, hangs",
+    "p50",
+    "findings (confirmed)",
+    "verdict",
+)
 
 
 def unmeasured(wild: Wild, version: str, reason: str) -> Row:
     """A row that says why there is nothing else."""
-    return {"name": wild.name, "package": wild.package, "version": version, "reason": reason, "note": wild.note}  # fmt: skip
+    return {
+        "name": wild.name,
+        "package": wild.package,
+        "version": version,
+        "reason": reason,
+        "note": wild.note,
+    }
 
 
 def confirmed(finding: Finding, measure: str, told: Sequence[str]) -> bool:
@@ -45,7 +63,9 @@ def confirmed(finding: Finding, measure: str, told: Sequence[str]) -> bool:
         return "the response was run" in told
     if finding.reward is None:
         return any(number is None for number in numbers)
-    return all(number is not None and (number == finding.reward or number != number) for number in numbers)  # fmt: skip
+    return all(
+        number is not None and (number == finding.reward or number != number) for number in numbers
+    )
 
 
 def _number(text: str) -> float | None:
@@ -60,22 +80,54 @@ def row(wild: Wild, version: str, card: Scorecard, replays: Mapping[str, bool]) 
     read = [
         words for (name, probe), words in READ.items() if name == wild.name and _hit(card, probe)
     ]
-    results = [one for one in card.results if one.rate is not None and one.rate.trials and (wild.name, one.probe) not in READ]  # fmt: skip
-    worst = _worst([one for one in results if one.measure == "exploit" and not one.probe.startswith("range.")])  # fmt: skip
+    results = [
+        one
+        for one in card.results
+        if one.rate is not None and one.rate.trials and (wild.name, one.probe) not in READ
+    ]
+    worst = _worst(
+        [one for one in results if one.measure == "exploit" and not one.probe.startswith("range.")]
+    )
     refused = _worst([one for one in results if one.measure == "fn"])
     differs = _worst([one for one in results if one.measure == "nondet"])
-    faults = Counter(f.title.partition(": ")[2].partition(":")[0] for r in results if r.measure == "fault" for f in r.findings)  # fmt: skip
-    serious = [f for f in card.findings if f.severity in ("critical", "high") and (wild.name, f.probe) not in READ]  # fmt: skip
+    faults = Counter(
+        f.title.partition(": ")[2].partition(":")[0]
+        for r in results
+        if r.measure == "fault"
+        for f in r.findings
+    )
+    serious = [
+        f
+        for f in card.findings
+        if f.severity in ("critical", "high") and (wild.name, f.probe) not in READ
+    ]
     return {
-        "name": wild.name, "package": wild.package, "version": version, "note": wild.note or "; ".join(read), "tasks": card.tasks,
-        "worst": _told(worst), "free": card.figures.get("expected free reward"),
-        "constant": next((r.figures.get("best constant") for r in card.results if r.probe == "baselines.constant"), None),
-        "refused": _told(refused), "differs": _told(differs), "faults": dict(faults), "p50": card.figures.get("p50"),
-        "findings": dict(Counter(f.severity for f in card.findings)), "serious": len(serious),
+        "name": wild.name,
+        "package": wild.package,
+        "version": version,
+        "note": wild.note or "; ".join(read),
+        "tasks": card.tasks,
+        "worst": _told(worst),
+        "free": card.figures.get("expected free reward"),
+        "constant": next(
+            (
+                r.figures.get("best constant")
+                for r in card.results
+                if r.probe == "baselines.constant"
+            ),
+            None,
+        ),
+        "refused": _told(refused),
+        "differs": _told(differs),
+        "faults": dict(faults),
+        "p50": card.figures.get("p50"),
+        "findings": dict(Counter(f.severity for f in card.findings)),
+        "serious": len(serious),
         "confirmed": sum(replays.get(f.id, False) for f in serious),
         "open": sorted(f.id for f in serious if not replays.get(f.id, False)),
-        "incomplete": [r.probe for r in card.results if r.status == "incomplete"], "seconds": round(card.seconds, 1),
-    }  # fmt: skip
+        "incomplete": [r.probe for r in card.results if r.status == "incomplete"],
+        "seconds": round(card.seconds, 1),
+    }
 
 
 def _hit(card: Scorecard, probe: str) -> bool:
@@ -97,10 +149,16 @@ def _told(one: Result | None) -> Row | None:
         return None
     first = one.findings[0] if one.findings else None
     return {
-        "probe": one.probe, "hits": one.rate.hits, "trials": one.rate.trials, "low": one.rate.low, "high": one.rate.high,
-        "share": one.rate.share, "shown": str(one.rate), "title": first.title if first else "",
+        "probe": one.probe,
+        "hits": one.rate.hits,
+        "trials": one.rate.trials,
+        "low": one.rate.low,
+        "high": one.rate.high,
+        "share": one.rate.share,
+        "shown": str(one.rate),
+        "title": first.title if first else "",
         "response": first.response[:400] if first else "",
-    }  # fmt: skip
+    }
 
 
 def _verdict(one: Row) -> str:
@@ -133,12 +191,27 @@ def _cells(one: Row) -> list[str]:
     if "reason" in one:
         return [one["name"], "", f"not audited: {one['reason']}"[:200], *[""] * (len(HEAD) - 3)]
     p50 = "not measured" if one["p50"] is None else f"{1000 * one['p50']:.3g} ms"
-    free = "not measured" if one["free"] is None else f"{one['free']:.3f} ({str(one['constant'])[:20]!r})"  # fmt: skip
+    free = (
+        "not measured"
+        if one["free"] is None
+        else f"{one['free']:.3f} ({str(one['constant'])[:20]!r})"
+    )
     found = ", ".join(f"{count} {name}" for name, count in one["findings"].items()) or "none"
     counted = f"{found} ({one['confirmed']} of {one['serious']})" if one["serious"] else found
     faults = ", ".join(f"{count} × {name}" for name, count in one["faults"].items()) or "none"
     name = f"{one['name']} ({one['note']})" if one["note"] else one["name"]
-    return [name, str(one["tasks"]), _share(one["worst"]), free, _share(one["refused"]), _share(one["differs"]), faults, p50, counted, _verdict(one)]  # fmt: skip
+    return [
+        name,
+        str(one["tasks"]),
+        _share(one["worst"]),
+        free,
+        _share(one["refused"]),
+        _share(one["differs"]),
+        faults,
+        p50,
+        counted,
+        _verdict(one),
+    ]
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
@@ -153,12 +226,24 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 def markdown(rows: Sequence[Row], date: str) -> str:
     """The league as a page."""
-    versions = ", ".join(sorted({f"{one['package'].replace('_', '-')} {one['version']}" for one in rows}))  # fmt: skip
+    versions = ", ".join(
+        sorted({f"{one['package'].replace('_', '-')} {one['version']}" for one in rows})
+    )
     serious, held = (sum(one.get(key, 0) for one in rows) for key in ("serious", "confirmed"))
     lines = [
         "# Audits in the wild",
-        f"{len(rows)} verifiers of {versions}; {date}. {serious} findings are critical or high, and {held} of them were shown again by the verifier itself, without the audit.",
-        "", f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD),
-    ]  # fmt: skip
-    lines += ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in _cells(one)) + " |" for one in ranked(rows)]  # fmt: skip
+        (
+            f"{len(rows)} verifiers of {versions}; {date}. {serious} findings are critical or high,"
+            f" and {held} of them were shown again by the verifier itself, without the audit."
+        ),
+        "",
+        f"| {' | '.join(HEAD)} |",
+        "|" + "---|" * len(HEAD),
+    ]
+    lines += [
+        "| "
+        + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in _cells(one))
+        + " |"
+        for one in ranked(rows)
+    ]
     return "\n".join(lines) + "\n"

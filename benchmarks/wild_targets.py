@@ -19,7 +19,12 @@ PACKAGES: Mapping[str, str] = {
     "verifiers": "pip install 'verifiers==0.1.14'",
     "skyrl_gym": "pip install skyrl-gym pandas",
 }
-NAMES = {"reasoning_gym": "reasoning-gym", "math_verify": "math-verify", "verifiers": "verifiers", "skyrl_gym": "skyrl-gym"}  # fmt: skip
+NAMES = {
+    "reasoning_gym": "reasoning-gym",
+    "math_verify": "math-verify",
+    "verifiers": "verifiers",
+    "skyrl_gym": "skyrl-gym",
+}
 PROBE = """
 import importlib.metadata as m, importlib.util as u, json, sys
 print(json.dumps({n: m.version(d) for n, d in json.loads(sys.argv[1]).items() if u.find_spec(n)}))
@@ -65,13 +70,80 @@ class Wild:
 
 UNIT = "its −1 counts as 0"
 FUNCTIONS = (
-    Wild("math-verify: boxed, numbers", "math_verify", "function", "math_verify_boxed", "numbers", "math", "", 3.0),
-    Wild("math-verify: boxed, everyday", "math_verify", "function", "math_verify_boxed", "expressions", "math", "", 5.0, 16),
-    Wild("math-verify: dollars, everyday", "math_verify", "function", "math_verify_dollars", "expressions", "math", "", 5.0, 16),
-    Wild("math-verify: metric, everyday", "math_verify", "function", "math_verify_metric", "expressions", "math", "", 5.0, 16),
-    Wild("verifiers: MathRubric, numbers", "verifiers", "rubric", "verifiers_math", "numbers", "math", "", 3.0),
-    Wild("verifiers: MathRubric, everyday", "verifiers", "rubric", "verifiers_math", "expressions", "math", "", 5.0, 16),
-    Wild("verifiers: XMLParser, answer and form", "verifiers", "rubric", "verifiers_xml", "numbers", "", "the sum goes to 1.2", 3.0),
+    Wild(
+        "math-verify: boxed, numbers",
+        "math_verify",
+        "function",
+        "math_verify_boxed",
+        "numbers",
+        "math",
+        "",
+        3.0,
+    ),
+    Wild(
+        "math-verify: boxed, everyday",
+        "math_verify",
+        "function",
+        "math_verify_boxed",
+        "expressions",
+        "math",
+        "",
+        5.0,
+        16,
+    ),
+    Wild(
+        "math-verify: dollars, everyday",
+        "math_verify",
+        "function",
+        "math_verify_dollars",
+        "expressions",
+        "math",
+        "",
+        5.0,
+        16,
+    ),
+    Wild(
+        "math-verify: metric, everyday",
+        "math_verify",
+        "function",
+        "math_verify_metric",
+        "expressions",
+        "math",
+        "",
+        5.0,
+        16,
+    ),
+    Wild(
+        "verifiers: MathRubric, numbers",
+        "verifiers",
+        "rubric",
+        "verifiers_math",
+        "numbers",
+        "math",
+        "",
+        3.0,
+    ),
+    Wild(
+        "verifiers: MathRubric, everyday",
+        "verifiers",
+        "rubric",
+        "verifiers_math",
+        "expressions",
+        "math",
+        "",
+        5.0,
+        16,
+    ),
+    Wild(
+        "verifiers: XMLParser, answer and form",
+        "verifiers",
+        "rubric",
+        "verifiers_xml",
+        "numbers",
+        "",
+        "the sum goes to 1.2",
+        3.0,
+    ),
     Wild("skyrl-gym: gsm8k", "skyrl_gym", "function", "skyrl_gsm8k", "numbers"),
     Wild("skyrl-gym: gsm8k, flexible", "skyrl_gym", "function", "skyrl_gsm8k_flexible", "numbers"),
     Wild("skyrl-gym: gsm8k, last turn", "skyrl_gym", "function", "skyrl_gsm8k_turns", "numbers"),
@@ -81,15 +153,19 @@ FUNCTIONS = (
     Wild("skyrl-gym: search, within", "skyrl_gym", "function", "skyrl_search_within", "capitals"),
     Wild("skyrl-gym: code", "skyrl_gym", "function", "skyrl_code", "programs", "code", "", 5.0),
     Wild("skyrl-gym: sql", "skyrl_gym", "function", "skyrl_sql", "queries", "", UNIT),
-)  # fmt: skip
+)
 
 
 @cache
 def interpreters() -> Mapping[str, tuple[str, str]]:
-    """(interpreter, version) of each package that one of RLENV_PEERS has; the first that has it counts."""
+    """(interpreter, version) of each package that one of RLENV_PEERS has; the first that has it
+    counts.
+    """
     found: dict[str, tuple[str, str]] = {}
     for python in filter(None, os.environ.get("RLENV_PEERS", "").split(os.pathsep)):
-        asked = subprocess.run([python, "-c", PROBE, json.dumps(NAMES)], capture_output=True, text=True, check=False)  # fmt: skip
+        asked = subprocess.run(
+            [python, "-c", PROBE, json.dumps(NAMES)], capture_output=True, text=True, check=False
+        )
         for name, version in json.loads(asked.stdout or "{}").items():
             # The rubrics of verifiers left the package with its version 0.2.
             if name != "verifiers" or version.startswith("0.1."):
@@ -102,6 +178,8 @@ def targets() -> Iterator[Wild]:
     have = interpreters()
     yield from (one for one in FUNCTIONS if one.package in have)
     if "reasoning_gym" in have:
-        said = subprocess.run([have["reasoning_gym"][0], "-c", SETS], capture_output=True, text=True, check=True)  # fmt: skip
+        said = subprocess.run(
+            [have["reasoning_gym"][0], "-c", SETS], capture_output=True, text=True, check=True
+        )
         for name in json.loads(said.stdout.splitlines()[-1]):
             yield Wild(f"reasoning-gym: {name}", "reasoning_gym", "gym", name)

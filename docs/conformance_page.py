@@ -1,4 +1,6 @@
-"""The page on what trainers make of a response that has no score, from the recorded runs of its scripts."""
+"""The page on what trainers make of a response that has no score, from the recorded runs of its
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,43 @@ froze jobs of verl ([verl-project/verl #6673](https://github.com/verl-project/ve
 verifier is a stage in a worker with a deadline of 1 second. “Ends the run” means that the exception reached the caller.
 """
 READ = (
-    ("OpenRLHF 3c3be623", "an exception in `reward_func`", "is logged, and the reward stays `None`; if it is that of the first sample of a batch, the batch asks for a reward model", "openrlhf/utils/agent.py:298, openrlhf/trainer/ppo_utils/experience_maker.py:139"),
-    ("slime 624b824a8", "an exception in `custom_rm`", "reaches the rollout; `remove_sample` takes a sample out of the loss, but not out of the mean of its group", "slime/rollout/rm_hub/\\_\\_init\\_\\_.py:63, slime/utils/arguments.py:1437"),
-    ("AReaL 4aef98d8d", "a timeout (15 s)", "is tried four times, then the reward is 0", "areal/api/reward_api.py:170"),
-    ("AReaL 4aef98d8d", "an exception", "is tried four times, then raised", "areal/api/reward_api.py:202"),
-    ("verifiers 0.4.0, its OpenEnv task set", "a reward of `None`", "is 0", "verifiers/v1/tasksets/openenv/taskset.py:129"),
-)  # fmt: skip
+    (
+        "OpenRLHF 3c3be623",
+        "an exception in `reward_func`",
+        (
+            "is logged, and the reward stays `None`; if it is that of the first sample of a batch,"
+            " the batch asks for a reward model"
+        ),
+        "openrlhf/utils/agent.py:298, openrlhf/trainer/ppo_utils/experience_maker.py:139",
+    ),
+    (
+        "slime 624b824a8",
+        "an exception in `custom_rm`",
+        (
+            "reaches the rollout; `remove_sample` takes a sample out of the loss, but not out of"
+            " the mean of its group"
+        ),
+        "slime/rollout/rm_hub/\\_\\_init\\_\\_.py:63, slime/utils/arguments.py:1437",
+    ),
+    (
+        "AReaL 4aef98d8d",
+        "a timeout (15 s)",
+        "is tried four times, then the reward is 0",
+        "areal/api/reward_api.py:170",
+    ),
+    (
+        "AReaL 4aef98d8d",
+        "an exception",
+        "is tried four times, then raised",
+        "areal/api/reward_api.py:202",
+    ),
+    (
+        "verifiers 0.4.0, its OpenEnv task set",
+        "a reward of `None`",
+        "is 0",
+        "verifiers/v1/tasksets/openenv/taskset.py:129",
+    ),
+)
 
 
 def conformance() -> Iterator[str]:
@@ -62,20 +95,32 @@ def conformance() -> Iterator[str]:
     for name, title in TITLES.items():
         yield from _framework(name, title, found[name])
     yield "## Read, not run"
-    yield "These could not be installed next to the tests. The lines were read in their published source.\n"
+    yield (
+        "These could not be installed next to the tests. The lines were read in their published"
+        " source.\n"
+    )
     yield from head("project", "the verifier", "the trainer", "READ")
     yield from (row(*cells) for cells in READ)
     yield "\nNot looked at: lighteval, lm-eval, ART, tinker, and prime-rl beyond verifiers."
     yield "\n## How to reproduce it"
-    yield f"`make conformance` builds the environments, runs the scripts with `{FOLDER}/run.py`, and writes"
-    yield "`results.json`, from which `docs/generate.py` makes this page. The seconds differ from run to run."
+    yield (
+        f"`make conformance` builds the environments, runs the scripts with `{FOLDER}/run.py`, and"
+        " writes"
+    )
+    yield (
+        "`results.json`, from which `docs/generate.py` makes this page. The seconds differ from run"
+        " to run."
+    )
 
 
 def _framework(name: str, title: str, run: Mapping[str, Any]) -> Iterator[str]:
     script = f"{FOLDER}/with_{name}.py"
     versions = ", ".join(f"{package} {number}" for package, number in run["versions"].items())
     yield f"## {title}"
-    yield f"Script: [`with_{name}.py`](../../{script}), exit status {run['status']}. Versions: {versions}.\n"
+    yield (
+        f"Script: [`with_{name}.py`](../../{script}), exit status {run['status']}. Versions:"
+        f" {versions}.\n"
+    )
     cells: Sequence[Mapping[str, str]] = run["cells"]
     modes = list(dict.fromkeys(cell["mode"] for cell in cells))
     results = {(cell["case"], cell["mode"]): cell["result"] for cell in cells}

@@ -1,4 +1,5 @@
-"""Writes docs/reference from docstrings, hook specifications, the words of env.toml and the commands' help.
+"""Writes docs/reference from docstrings, hook specifications, the words of env.toml and the
+commands' help.
 
     python docs/generate.py [FOLDER]
 
@@ -80,11 +81,13 @@ returns, else its fields. A table that nobody claims is an error. These names be
 CONSTANTS = {  # what has no docstring of its own
     "hookimpl": "Marks a function of a plugin as the implementation of the hook of its name.",
     "authoring.Safe": (
-        "`label: Safe[str]` declares an option that a stranger's env.toml may set (`code=False`): none of its values "
-        "names a host, file, environment variable, module or program that is then used."
+        "`label: Safe[str]` declares an option that a stranger's env.toml may set (`code=False`):"
+        " none of its values names a host, file, environment variable, module or program that is"
+        " then used."
     ),
     "authoring.Unsafe": (
-        "`trust: Unsafe[bool]` declares an option that it may not set, although its type reaches nothing outside."
+        "`trust: Unsafe[bool]` declares an option that it may not set, although its type reaches"
+        " nothing outside."
     ),
 }
 STRANGERS = """`Environment.from_file(path, code=False)` loads the file of somebody that you do not know. Then these keys are
@@ -160,7 +163,10 @@ def command_line_api() -> Iterator[str]:
     from rlenv_cli import scores as score_files
 
     yield "# `rlenv_cli`"
-    yield "Two modules of rlenv-cli are public: other distributions may import them, and nothing else of it.\n"
+    yield (
+        "Two modules of rlenv-cli are public: other distributions may import them, and nothing else"
+        " of it.\n"
+    )
     for module in (console, score_files):
         yield f"## `{module.__name__}`"
         yield from _module(module, 3)
@@ -213,7 +219,8 @@ def _member(name: str, member: Any) -> Iterator[str]:
 def signature(thing: Any, *, skip: bool = False) -> str:
     """The parameters with their defaults; types are in the text."""
     parameters = list(inspect.signature(thing).parameters.values())[1 if skip else 0 :]
-    shown, starred = [], False
+    shown = []
+    starred = False
     for parameter in parameters:
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             shown.append("*")
@@ -223,7 +230,8 @@ def signature(thing: Any, *, skip: bool = False) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    name, default = parameter.name, parameter.default
+    name = parameter.name
+    default = parameter.default
     if parameter.kind is parameter.VAR_POSITIONAL:
         return f"*{name}"
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -239,7 +247,8 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def markdown(thing: Any) -> str:
     """A docstring, its sections as lists."""
     doc = "" if thing.__doc__ is None else inspect.cleandoc(thing.__doc__)
-    lines, inside = [], False
+    lines = []
+    inside = False
     for line in doc.replace("``", "`").splitlines():
         title = SECTION.match(line)
         if title:
@@ -337,7 +346,8 @@ def env_toml() -> Iterator[str]:
     yield "# The keys of an env.toml"
     yield "An unknown key is a mistake, and all mistakes of a file are told at once.\n"
     tables: Mapping[str, type] = {
-        "the file": EnvEntry, "`[response]`": ResponseEntry, "`[[stage]]`": StageEntry, "`[tasks]`": TasksEntry, "`[[task]]`": TaskEntry,
+        "the file": EnvEntry, "`[response]`": ResponseEntry, "`[[stage]]`": StageEntry,
+        "`[tasks]`": TasksEntry, "`[[task]]`": TaskEntry,
     }  # fmt: skip
     for title, cls in tables.items():
         yield f"## Keys of {title}" if title == "the file" else f"## {title}"
@@ -361,7 +371,9 @@ def _default(key: attrs.Attribute[Any]) -> str:
 
 def faults() -> Iterator[str]:
     yield "# Kinds of faults"
-    yield "A fault says that the *verifier* broke: the response is unscored, and `reward` is null.\n"
+    yield (
+        "A fault says that the *verifier* broke: the response is unscored, and `reward` is null.\n"
+    )
     source = inspect.getsource(values)
     said = dict(re.findall(r'^    "(\w+)",  # (.+)$', source, re.M))
     yield from head("kind", "when", "what to do")

@@ -1,10 +1,12 @@
-"""Writes the plots and the figures of docs/explanation/learning.md from the curves of real runs of examples/grpo.
+"""Writes the plots and the figures of docs/explanation/learning.md from the curves of real runs of
+examples/grpo.
 
     python docs/learning.py [RUNS]
 
-``RUNS`` is a folder with a folder for each run, ``tiny-math-0`` for seed 0 of tiny-math: their curves replace
-``curves.json``.  Without it, only the plots and the parts of the page between ``<!-- NAME of curves.json -->`` and
-``<!-- end -->`` are written.  A test compares them with what this writes.
+``RUNS`` is a folder with a folder for each run, ``tiny-math-0`` for seed 0 of tiny-math: their
+curves replace ``curves.json``.  Without it, only the plots and the parts of the page between ``<!--
+NAME of curves.json -->`` and ``<!-- end -->`` are written.  A test compares them with what this
+writes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ Run = Mapping[str, Sequence[float]]
 
 
 def condensed(path: Path) -> dict[str, list[float]]:
-    """The means of every five steps of a ``curve.jsonl``; of scores, the share of responses that repeat the task."""
+    """The means of every five steps of a ``curve.jsonl``; of scores, the share of responses that
+    repeat the task.
+    """
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     if (scores := path.with_name("scores.jsonl")).exists():
         for row, right in zip(rows, shares(scores), strict=True):
@@ -48,7 +52,9 @@ def condensed(path: Path) -> dict[str, list[float]]:
 
 
 def shares(path: Path) -> list[float]:
-    """The share of right responses of each step of tiny-evolving, whose tasks are named by their digit."""
+    """The share of right responses of each step of tiny-evolving, whose tasks are named by their
+    digit.
+    """
     found: dict[int, list[bool]] = {}
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -108,23 +114,44 @@ def ends(runs: Sequence[Run], name: str) -> tuple[float, float]:
 def figures() -> dict[str, str]:
     """What the page says of the curves, by the name of the part."""
     runs = kept()
-    shown, table = [], list(head("environment", "seeds", "first tenth", "last tenth", "worst seed", "held out", "unscored"))  # fmt: skip
+    shown = []
+    table = list(
+        head(
+            "environment",
+            "seeds",
+            "first tenth",
+            "last tenth",
+            "worst seed",
+            "held out",
+            "unscored",
+        )
+    )
     for name in ARCHETYPES:
-        (first, last), (_, heldout) = ends(runs[name], "reward"), ends(runs[name], "heldout")
+        first, last = ends(runs[name], "reward")
+        _, heldout = ends(runs[name], "heldout")
         worst = min(ends([run], "reward")[1] for run in runs[name])
         lost = fmean(value for run in runs[name] for value in run["unscored"])
         shown.append(f"![{name}: reward from {first:.2f} to {last:.2f}](learning/{name}.svg)")
         cells = (f"{value:.3f}" for value in (first, last, worst, heldout, lost))
         table.append(row(f"`{name}`", str(len(runs[name])), *cells))
-    leak, grown = runs["tiny-leaky"], runs["tiny-evolving"]
-    (_, paid), (_, heldout) = ends(leak, "reward"), ends(leak, "heldout")
-    (before, after), worst = ends(grown, "right"), min(ends([run], "right")[1] for run in grown)
+    leak = runs["tiny-leaky"]
+    grown = runs["tiny-evolving"]
+    _, paid = ends(leak, "reward")
+    _, heldout = ends(leak, "heldout")
+    before, after = ends(grown, "right")
+    worst = min(ends([run], "right")[1] for run in grown)
     return {
         "plots": "\n".join(shown),
         "table": "\n".join(table),
-        "leak": f"In the last tenth, the reward in training is {paid:.3f} and the held-out reward {heldout:.3f}.",
-        "evolving": f"The share of right responses is {before:.3f} in the first tenth and {after:.3f} in the last; {worst:.3f} for the\nworst of {len(grown)} seeds.",
-    }  # fmt: skip
+        "leak": (
+            f"In the last tenth, the reward in training is {paid:.3f} and the held-out reward"
+            f" {heldout:.3f}."
+        ),
+        "evolving": (
+            f"The share of right responses is {before:.3f} in the first tenth and {after:.3f} in"
+            f" the last; {worst:.3f} for the\nworst of {len(grown)} seeds."
+        ),
+    }
 
 
 def page() -> str:
@@ -132,7 +159,12 @@ def page() -> str:
     text = PAGE.read_text("utf-8")
     for name, part in figures().items():
         mark = f"<!-- {name} of curves.json -->"
-        text, many = re.subn(f"{mark}.*?<!-- end -->", lambda _: f"{mark}\n{part}\n<!-- end -->", text, flags=re.DOTALL)  # fmt: skip # noqa: B023
+        text, many = re.subn(
+            f"{mark}.*?<!-- end -->",
+            lambda _: f"{mark}\n{part}\n<!-- end -->",
+            text,
+            flags=re.DOTALL,
+        )
         assert many == 1, f"{PAGE} has {many} times {mark}"
     return text
 

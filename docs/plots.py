@@ -8,8 +8,12 @@ from xml.sax.saxutils import escape
 
 __all__ = ["Curve", "plot"]
 
-WIDTH, HEIGHT = 460, 250
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 30, 40
+WIDTH = 460
+HEIGHT = 250
+LEFT = 44
+RIGHT = 12
+TOP = 30
+BOTTOM = 40
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#333}.axis{stroke:#888}.grid{stroke:#8884}"
     "path{fill:none;stroke-width:2}.a{stroke:#0b62c4}.b{stroke:#c2410c}.c{stroke:#15803d}"
@@ -40,22 +44,30 @@ def plot(title: str, across: str, up: str, curves: Sequence[Curve]) -> str:
 
 def _at(x: float, y: float) -> tuple[float, float]:
     """A point of the unit square, in the picture."""
-    across, up = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    across = WIDTH - LEFT - RIGHT
+    up = HEIGHT - TOP - BOTTOM
     return round(LEFT + x * across, 1), round(TOP + (1 - y) * up, 1)
 
 
 def _axes(across: str, up: str) -> Iterator[str]:
     for step in range(6):
         value = step / 5
-        (left, y), (right, _), (x, low) = _at(0, value), _at(1, value), _at(value, 0)
+        left, y = _at(0, value)
+        right, _ = _at(1, value)
+        x, low = _at(value, 0)
         yield f'<line class="grid" x1="{left}" y1="{y}" x2="{right}" y2="{y}"/>'
         yield f'<text x="{left - 6}" y="{y + 4}" text-anchor="end">{value:g}</text>'
         yield f'<text x="{x}" y="{low + 16}" text-anchor="middle">{value:g}</text>'
-    (x0, y0), (x1, _), (_, y1) = _at(0, 0), _at(1, 0), _at(0, 1)
+    x0, y0 = _at(0, 0)
+    x1, _ = _at(1, 0)
+    _, y1 = _at(0, 1)
     yield f'<path class="axis" d="M{x0} {y1}V{y0}H{x1}"/>'
     yield f'<text x="{x1}" y="{y0 + 33}" text-anchor="end">{escape(across)}</text>'
     middle = (y0 + y1) / 2
-    yield f'<text transform="translate(11 {middle:g})rotate(-90)" text-anchor="middle">{escape(up)}</text>'
+    yield (
+        f'<text transform="translate(11 {middle:g})rotate(-90)"'
+        f' text-anchor="middle">{escape(up)}</text>'
+    )
 
 
 def _curve(place: int, curve: Curve) -> Iterator[str]:
@@ -63,4 +75,7 @@ def _curve(place: int, curve: Curve) -> Iterator[str]:
     path = "L".join(f"{x} {y}" for x, y in (_at(*point) for point in curve.points))
     yield f'<path class="{name}" d="M{path}"/>'
     x, y = _at(0.03, 0.95 - 0.085 * place)
-    yield f'<path class="{name}" d="M{x} {y}h18"/><text x="{x + 24}" y="{y + 4}">{escape(curve.name)}</text>'
+    yield (
+        f'<path class="{name}" d="M{x} {y}h18"/><text x="{x + 24}"'
+        f' y="{y + 4}">{escape(curve.name)}</text>'
+    )

@@ -1,4 +1,6 @@
-"""The page on the lines that ``rlenv score`` writes; its keys are compared with those of a real run."""
+"""The page on the lines that ``rlenv score`` writes; its keys are compared with those of a real
+run.
+"""
 
 from __future__ import annotations
 
@@ -47,16 +49,18 @@ STAGE = {
 CHAIN = (
     "## The chain",
     (
-        "Where `RLENV_SECRET` is set, the header has a key `chain`, the id of the secret, and each row ends with a key `mac`: "
-        "HMAC-SHA256 over the `mac` of the row before (of the first row: the header's line) and the row's line without its own, of "
-        "which 32 hexadecimal digits are kept. `--resume`, `rlenv report`, `rlenv export` and `rlenv select` check it: a row that was "
-        "edited, removed, swapped or inserted is an error that names the row. Rows that are missing at the end are a warning, "
-        "since an interrupted run leaves such a file: `responses` in the header says how many rows there are to be.\n"
+        "Where `RLENV_SECRET` is set, the header has a key `chain`, the id of the secret, and each"
+        " row ends with a key `mac`: HMAC-SHA256 over the `mac` of the row before (of the first"
+        " row: the header's line) and the row's line without its own, of which 32 hexadecimal"
+        " digits are kept. `--resume`, `rlenv report`, `rlenv export` and `rlenv select` check it:"
+        " a row that was edited, removed, swapped or inserted is an error that names the row. Rows"
+        " that are missing at the end are a warning, since an interrupted run leaves such a file:"
+        " `responses` in the header says how many rows there are to be.\n"
     ),
     (
-        "| `RLENV_SECRET` | a file with a chain | a file without |\n| --- | --- | --- |\n"
-        "| set | is checked; made with another secret, it is an error | is an error: edited rows would not be found |\n"
-        "| not set | is read unchecked; `--resume` is an error | is read |\n"
+        "| `RLENV_SECRET` | a file with a chain | a file without |\n| --- | --- | --- |\n| set | is"
+        " checked; made with another secret, it is an error | is an error: edited rows would not be"
+        " found |\n| not set | is read unchecked; `--resume` is an error | is read |\n"
     ),
     "A file from before the secret was set is read with `env -u RLENV_SECRET rlenv report ...`.\n",
 )
@@ -65,19 +69,24 @@ CHAIN = (
 def scores() -> Iterator[str]:
     header, scored = _a_run()
     yield "# The lines of a file of scores"
-    yield "`rlenv score` writes JSON lines in ASCII: first a header, then one object per response, in order.\n"
     yield (
-        "`--resume --retry-unscored` asks the rows without a reward again. Their new lines are written to `OUT.retry`, a file of "
-        "the same form in which rows are missing; when all are there, OUT is replaced as a whole, and every response still has "
-        "one line, in order. What a killed run leaves in `OUT.retry` is put in by the next `--resume`.\n"
+        "`rlenv score` writes JSON lines in ASCII: first a header, then one object per response, in"
+        " order.\n"
+    )
+    yield (
+        "`--resume --retry-unscored` asks the rows without a reward again. Their new lines are"
+        " written to `OUT.retry`, a file of the same form in which rows are missing; when all are"
+        " there, OUT is replaced as a whole, and every response still has one line, in order. What"
+        " a killed run leaves in `OUT.retry` is put in by the next `--resume`.\n"
     )
     yield "## The header"
     yield f"```json\n{json.dumps(_short(header), indent=2, ensure_ascii=False)}\n```\n"
     assert set(header) == {"schema", *(f.name for f in attrs.fields(Header))}
     yield (
-        "Two runs with equal headers give equal rewards. `fingerprint` names the configuration and the code. `responses` is the number "
-        "of rows of the whole run: with fewer, `rlenv report`, `rlenv export` and `rlenv select` warn that the file is incomplete, and "
-        "`rlenv select --min-reward` is not decided.\n"
+        "Two runs with equal headers give equal rewards. `fingerprint` names the configuration and"
+        " the code. `responses` is the number of rows of the whole run: with fewer, `rlenv report`,"
+        " `rlenv export` and `rlenv select` warn that the file is incomplete, and `rlenv select"
+        " --min-reward` is not decided.\n"
     )
     yield from CHAIN
     for title, meanings, found in (
@@ -98,7 +107,8 @@ def _a_run() -> tuple[dict[str, Any], dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         env, given, out = (Path(folder, name) for name in ("env.toml", "in.jsonl", "out.jsonl"))
         env.write_text(
-            'name = "sums"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "one"\nprompt = "1 + 1?"\nanswer = "2"\n'
+            'name = "sums"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "one"\nprompt = "1 +'
+            ' 1?"\nanswer = "2"\n'
         )
         given.write_text('{"task": "one", "response": "2"}\n')
         asked = ["score", str(env), str(given), "-o", str(out), "--quiet"]

@@ -1,5 +1,5 @@
-"""Writes the plots of docs/explanation/shaping.md: what sparse, dense and balanced rewards pay, and how often
-a group of rollouts learns from them.  Every reward is computed by a pipeline of rlenv.
+"""Writes the plots of docs/explanation/shaping.md: what sparse, dense and balanced rewards pay, and
+how often a group of rollouts learns from them.  Every reward is computed by a pipeline of rlenv.
 
     python docs/shaping.py [FOLDER]
 
@@ -29,7 +29,9 @@ TASK = Task("a task with ten tests")
 
 @frozen
 class Given:
-    """A stage whose score is in the response: ``{"tests": 0.7, "style": 1}`` as ``tests=0.7 style=1``."""
+    """A stage whose score is in the response: ``{"tests": 0.7, "style": 1}`` as ``tests=0.7
+    style=1``.
+    """
 
     name: str
     phase: ClassVar[str] = "diff"
@@ -86,7 +88,9 @@ def paid(name: str) -> str:
 
 
 def learns(name: str) -> Callable[[float], float]:
-    """How likely a group's rewards differ, when every test is passed with this probability by itself."""
+    """How likely a group's rewards differ, when every test is passed with this probability by
+    itself.
+    """
     shaping = shapings()[name]
     rewards = [reward(shaping, k, style=1, time=1, errors=1) for k in range(TESTS + 1)]
 

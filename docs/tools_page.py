@@ -19,10 +19,14 @@ holds, or changes it; calls of one message then run one after another. `timeout`
 def tools() -> Iterator[str]:
     yield "# Tools of the catalog"
     yield INTRODUCTION
-    yield from head("tool", "aliases", "category", "deterministic", "stateful", "timeout", "what it does")  # fmt: skip
+    yield from head(
+        "tool", "aliases", "category", "deterministic", "stateful", "timeout", "what it does"
+    )
     for tool in CATALOG.values():
         aliases = [f"`{alias}`" for alias, name in ALIASES.items() if name == tool.name]
         facts = ("yes" if each else "no" for each in (tool.deterministic, tool.stateful))
         line = tool.description.partition("\n")[0].rstrip(".").replace("``", "`")
-        yield row(f"`{tool.name}`", ", ".join(aliases), tool.category, *facts, f"{tool.timeout:g}", line)  # fmt: skip
+        yield row(
+            f"`{tool.name}`", ", ".join(aliases), tool.category, *facts, f"{tool.timeout:g}", line
+        )
     yield "\n" + "\n".join(f"`{name}`: {why}." for name, why in RESERVED.items())

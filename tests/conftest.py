@@ -51,8 +51,10 @@ def files() -> list[Path]:
     try:
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, check=True,
-        ).stdout  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        ).stdout
         paths = [ROOT / name for name in os.fsdecode(listed).split("\0") if name]
     except (OSError, subprocess.CalledProcessError):  # a source archive has no git
         paths = [
@@ -84,7 +86,9 @@ def run(argv: list[str], folder: Path) -> str:
 
 
 def _pip(python: Path) -> list[str]:
-    """The tests' own pip at work in an environment that has none: what ``pip --python`` starts, without starting twice."""
+    """The tests' own pip at work in an environment that has none: what ``pip --python`` starts,
+    without starting twice.
+    """
     pip = find_spec("pip")
     assert pip is not None, "the environment of the tests has no pip"
     assert pip.origin is not None
@@ -146,7 +150,9 @@ def wheels(
 
 @pytest.fixture
 def stranger(tmp_path: Path, wheels: Mapping[str, Path]) -> Callable[..., Stranger]:
-    """``stranger("rlenv-core[parquet]")``: a new environment that has what this names and no more."""
+    """``stranger("rlenv-core[parquet]")``: a new environment that has what this names and no
+    more.
+    """
 
     def new(*requirements: str) -> Stranger:
         made = Stranger(tmp_path / "venv", wheels)

@@ -1,4 +1,6 @@
-"""Imports point down only, contrib → plugins → core, and each distribution declares what it imports."""
+"""Imports point down only, contrib → plugins → core, and each distribution declares what it
+imports.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def declared(project: Mapping[str, Any], extras: bool) -> set[str]:
 
 
 def beside(path: Path) -> set[str]:
-    """Modules that a guest finds beside itself: it runs in a sandbox, without the package around it."""
+    """Modules that a guest finds beside itself: it runs in a sandbox, without the package around
+    it.
+    """
     return (
         {other.stem for other in path.parent.glob("*.py")} if path.parent.name == "guest" else set()
     )

@@ -1,4 +1,6 @@
-"""The league of verifiers in the wild: what it says of each, and that a finding is shown again without the audit."""
+"""The league of verifiers in the wild: what it says of each, and that a finding is shown again
+without the audit.
+"""
 
 from __future__ import annotations
 
@@ -64,13 +66,20 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_hole_is_found_shown_again_and_kept_and_what_cannot_be_audited_says_why(
     wild: Path,
 ) -> None:
-    before = {"name": "reasoning-gym: kept", "package": "reasoning_gym", "version": "9.8", "reason": "of another day", "note": ""}  # fmt: skip
+    before = {
+        "name": "reasoning-gym: kept",
+        "package": "reasoning_gym",
+        "version": "9.8",
+        "reason": "of another day",
+        "note": "",
+    }
     (wild / "out").mkdir()
     (wild / "out/reasoning-gym-kept.row.json").write_text(json.dumps(before))
 
     first = run("--out", str(wild / "out"), "--budget", "30", "--only", "reasoning-gym")
     rows = {row["name"]: row for row in json.loads((wild / "out/league.json").read_text())}
-    sums, composite = rows["reasoning-gym: sums"], rows["reasoning-gym: composite"]
+    sums = rows["reasoning-gym: sums"]
+    composite = rows["reasoning-gym: composite"]
 
     assert first.returncode == 0, first.stderr
     assert "math_verify is not audited: no interpreter in RLENV_PEERS has it" in first.stdout
@@ -88,14 +97,22 @@ def test_a_replay_knows_a_reward_from_an_error_and_from_a_hang(wild: Path) -> No
     asked = {"kind": "gym", "name": "asleep", "size": 5, "seed": 0}
     cases = [
         {"task": 1, "response": text, "times": times, "patience": patience}
-        for text, times, patience in (("1001", 2, 300), ("raise", 1, 300), ("sleep", 1, 1), ("7", 1, 300))
-    ]  # fmt: skip
+        for text, times, patience in (
+            ("1001", 2, 300),
+            ("raise", 1, 300),
+            ("sleep", 1, 1),
+            ("7", 1, 300),
+        )
+    ]
     lines = "".join(json.dumps(line) + "\n" for line in [asked, *cases])
 
     said = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks/peers/wild_replay.py")], input=lines, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, str(ROOT / "benchmarks/peers/wild_replay.py")],
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     assert [json.loads(line) for line in said.stdout.splitlines()] == [
         ["1.0", "1.0"], ["OSError: no network here"], ["hang"], ["0.0"],

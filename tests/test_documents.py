@@ -1,11 +1,13 @@
-"""README, CONTRIBUTING, docs and the distributions' pages: what they show runs, and gives what they say.
+"""README, CONTRIBUTING, docs and the distributions' pages: what they show runs, and gives what they
+say.
 
-A block that carries a file name (```toml env.toml) becomes that file; Python blocks and commands then run
-in order in one folder.  What ``print(...)  # text`` prints is compared with its comment, and what the last
-command of a ``sh`` block prints with the ``output`` block that follows, in which … stands for anything.  A
-command that is to fail says so: ``# status 3``.
+A block that carries a file name (```toml env.toml) becomes that file; Python blocks and commands
+then run in order in one folder.  What ``print(...)  # text`` prints is compared with its comment,
+and what the last command of a ``sh`` block prints with the ``output`` block that follows, in which
+… stands for anything.  A command that is to fail says so: ``# status 3``.
 
-``rlenv check`` takes five seconds, whatever it checks. `make test` checks one law with it, `make test-full` all.
+``rlenv check`` takes five seconds, whatever it checks. `make test` checks one law with it, `make
+test-full` all.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ PAGES = sorted(
     )
     for page in ROOT.glob(pattern)
 )
-SLOW = (  # whole examples and long pages, run as a reader would; other tests hold their parts to what they say
+# whole examples and long pages, run as a reader would; other tests hold their parts to what they
+# say
+SLOW = (
     "CONTRIBUTING.md",
     "docs/hacking.md",
     "docs/how-to/audit.md",
@@ -109,7 +113,9 @@ def run(argv: list[str], folder: Path, site: Path, status: int = 0) -> str:
 
 
 class Reader:
-    """Somebody who does what a page says, in a folder of their own; ``laws`` are more options of ``rlenv check``."""
+    """Somebody who does what a page says, in a folder of their own; ``laws`` are more options of
+    ``rlenv check``.
+    """
 
     def __init__(self, folder: Path, laws: str) -> None:
         self.folder = folder
@@ -140,7 +146,9 @@ class Reader:
         return run([sys.executable, "-W", "error", "-c", GREEDY + code], self.here, self.site)
 
     def _install(self, words: list[str]) -> None:
-        """``pip install -e ./new-plugin``, into a folder of the reader's own; nothing is fetched."""
+        """``pip install -e ./new-plugin``, into a folder of the reader's own; nothing is
+        fetched.
+        """
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--no-deps"]
         pip += ["--no-index", "--no-build-isolation", "--no-compile", "--target", str(self.site)]
         for word in words:
@@ -196,7 +204,9 @@ def shown_as_exploitable(page: Path) -> set[str]:
 
 
 def paid_for_nothing(folder: Path, audited: set[str]) -> list[str]:
-    """The environment files of a page that pay a response of nothing in full, unless the page shows it."""
+    """The environment files of a page that pay a response of nothing in full, unless the page shows
+    it.
+    """
     found = []
     for path in sorted(folder.glob("*.toml")):
         if path.name in audited:

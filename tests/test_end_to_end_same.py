@@ -112,8 +112,12 @@ def test_in_another_process_with_other_surroundings(
 ) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", REWARDS, str(EXAMPLE)],
-        cwd=tmp_path, env={**os.environ, **surroundings}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, **surroundings},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     assert [float(line) for line in ran.stdout.split()] == [verdict.value for verdict in expected]
     assert list(tmp_path.iterdir()) == []
@@ -151,8 +155,10 @@ def test_a_closed_environment_leaves_no_process_and_no_file(tmp_path: Path) -> N
         [sys.executable, "-c", LEFT_BEHIND, str(EXAMPLE)],
         cwd=tmp_path,
         env={**os.environ, "RLENV_TEST_MARK": uuid4().hex, "TMPDIR": str(tmp_path)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == "[]"

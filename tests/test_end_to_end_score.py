@@ -17,7 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "everyday"
 RLENV = str(Path(sys.executable).parent / "rlenv")
-ENV, RESPONSES = str(EXAMPLE / "env.toml"), str(EXAMPLE / "responses.jsonl")
+ENV = str(EXAMPLE / "env.toml")
+RESPONSES = str(EXAMPLE / "responses.jsonl")
 
 
 class Scored(NamedTuple):
@@ -80,7 +81,8 @@ def test_every_reward_agrees_with_its_label(scored: Scored) -> None:
 
 
 def test_the_built_in_data_is_what_it_promises_to_be() -> None:
-    tasks, given = rows(EXAMPLE / "tasks.jsonl"), rows(EXAMPLE / "responses.jsonl")
+    tasks = rows(EXAMPLE / "tasks.jsonl")
+    given = rows(EXAMPLE / "responses.jsonl")
     kinds = Counter(row["kind"] for row in given)
     answers = Counter(row["task"] for row in given)
 

@@ -1,4 +1,6 @@
-"""examples/agentic_rag: the expert is paid, and an answer without passages that were read is not."""
+"""examples/agentic_rag: the expert is paid, and an answer without passages that were read is
+not.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def paid(env: Environment, final: str, *before: Mapping[str, object]) -> float |
 def reading(env: Environment) -> tuple[str, Sequence[str], list[str]]:
     """The answer, the two passages that it rests on, and two queries that find them."""
     task = env.tasks.by_id(TWO)
-    texts = {row["id"]: row["text"] for row in map(json.loads, (FOLDER / "passages.jsonl").read_text().splitlines())}  # fmt: skip
+    texts = {
+        row["id"]: row["text"]
+        for row in map(json.loads, (FOLDER / "passages.jsonl").read_text().splitlines())
+    }
     needed = [str(each) for each in task.info["passages"]]  # type: ignore[attr-defined]
     return str(task.answer), needed, [texts[name] for name in needed]
 
@@ -63,16 +68,44 @@ def test_what_was_not_read_does_not_count(env: Environment) -> None:
     final = f"{answer} [{one}] [{two}]"
     forged = {"role": "tool", "content": json.dumps([{"id": one}, {"id": two}])}
     told = {"role": "user", "content": "", **call("retrieve", query=found[0])} | {"role": "user"}
-    broken = {"role": "assistant", "content": "", "tool_calls": [{}, None, 7, {"function": {"name": "retrieve", "arguments": '{"query": 7}'}}, {"function": {"name": "retrieve", "arguments": "["}}]}  # fmt: skip
+    broken = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {},
+            None,
+            7,
+            {"function": {"name": "retrieve", "arguments": '{"query": 7}'}},
+            {"function": {"name": "retrieve", "arguments": "["}},
+        ],
+    }
     half = call("retrieve", query=found[0])
     other = calls(*(("read", {"query": query}) for query in found))
-    late = calls(*(("retrieve", {"query": "x"}) for _ in range(64)), *(("retrieve", {"query": query}) for query in found))  # fmt: skip
+    late = calls(
+        *(("retrieve", {"query": "x"}) for _ in range(64)),
+        *(("retrieve", {"query": query}) for query in found),
+    )
 
-    assert {paid(env, final, before) for before in (forged, told, broken, half, other, late)} == {0.0}  # fmt: skip
+    assert {paid(env, final, before) for before in (forged, told, broken, half, other, late)} == {
+        0.0
+    }
     assert env.evaluate(env.tasks.by_id(TWO), final).value == 0.0
 
 
-@pytest.mark.parametrize("final", ["{answer}", "Lars Weiss {cited}", "{answer} or Lars Weiss {cited}", "{answer}\nLars Weiss {cited}", "{answer} {cited}\n{answer} {cited}", "<think>{answer} {cited}</think>", "{answer} [p1]", "[p000] {cited}", ""])  # fmt: skip
+@pytest.mark.parametrize(
+    "final",
+    [
+        "{answer}",
+        "Lars Weiss {cited}",
+        "{answer} or Lars Weiss {cited}",
+        "{answer}\nLars Weiss {cited}",
+        "{answer} {cited}\n{answer} {cited}",
+        "<think>{answer} {cited}</think>",
+        "{answer} [p1]",
+        "[p000] {cited}",
+        "",
+    ],
+)
 def test_hedged_and_hidden_answers_earn_nothing(env: Environment, final: str) -> None:
     answer, needed, found = reading(env)
     read = calls(*(("retrieve", {"query": query}) for query in found))

@@ -1,4 +1,6 @@
-"""examples/bugfix: the expert is paid, and neither edited tests nor forged output are; in the real jail."""
+"""examples/bugfix: the expert is paid, and neither edited tests nor forged output are; in the real
+jail.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,14 @@ def test_every_bug_is_seen_by_a_test_that_comes_with_it(env: Environment) -> Non
 
 
 def test_another_way_to_mend_is_paid_and_what_tests_show_is_not_enough(env: Environment) -> None:
-    assert paid(env, "median", "import statistics\n\ndef median(values):\n    return float(statistics.median(values))") == 1.0  # fmt: skip
+    assert (
+        paid(
+            env,
+            "median",
+            "import statistics\n\ndef median(values):\n    return float(statistics.median(values))",
+        )
+        == 1.0
+    )
     assert paid(env, "leap", "from calendar import isleap as leap") == 1.0
     seen = "def leap(year):\n    return {2024: True, 2000: True}.get(year, False)"
     assert paid(env, "leap", seen) == 0.0

@@ -66,7 +66,8 @@ def used(box: FlyMachine, work: Callable[[FlyMachine], Any]) -> Any:
     return asyncio.run(whole())
 
 
-# -- a machine -----------------------------------------------------------------------------------------------
+# -- a machine
+# -----------------------------------------------------------------------------------------------
 
 
 def test_the_distribution_names_its_sandbox() -> None:
@@ -109,7 +110,8 @@ def test_each_machine_has_a_token_of_its_own_and_never_the_key(fly: Fly) -> None
     assert KEY not in str(fly.machines)
 
 
-# -- trouble -------------------------------------------------------------------------------------------------
+# -- trouble
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -196,13 +198,16 @@ def test_a_mistake_of_the_operator_is_a_configuration_error(
     assert [each.ok for each in box.diagnose()] == [False]
 
 
-@pytest.mark.parametrize("options", [{"app": "../apps"}, {"app": ""}, {"cpus": 0}, {"start_s": -1.0}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options", [{"app": "../apps"}, {"app": ""}, {"cpus": 0}, {"start_s": -1.0}]
+)
 def test_a_setting_that_makes_no_sense_is_a_configuration_error(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         FlyMachine(**{"app": APP, "image": "rlenv", **options})
 
 
-# -- verdicts ------------------------------------------------------------------------------------------------
+# -- verdicts
+# ------------------------------------------------------------------------------------------------
 
 
 def verdict(box: FlyMachine) -> Any:
@@ -234,15 +239,28 @@ def test_a_machine_that_fails_leaves_the_response_unscored_and_tells_no_key(
     assert "manifest unknown" in str(found)
 
 
-# -- the contract --------------------------------------------------------------------------------------------
+# -- the contract
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow  # the whole contract suite of the sandboxes, a minute
 def test_it_keeps_the_contract_of_sandboxes() -> None:
     suite = ROOT / "plugins/rlenv-plugin-sandbox/tests/contract"
     environment = {**os.environ, "RLENV_TEST_SANDBOX": "contract_fly"}
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(suite)]  # fmt: skip
-    ran = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        str(suite),
+    ]
+    ran = subprocess.run(
+        words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
     assert ran.returncode == 0, ran.stdout[-3000:]
     last = ran.stdout.splitlines()[-1]

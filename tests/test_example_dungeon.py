@@ -1,4 +1,6 @@
-"""examples/dungeon: the expert wins, nothing and cheating earn nothing, and forged games are not believed."""
+"""examples/dungeon: the expert wins, nothing and cheating earn nothing, and forged games are not
+believed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ def test_the_tasks_are_what_the_generator_writes() -> None:
     assert (FOLDER / "tasks.jsonl").read_text() == module_of("dungeon", "write_tasks").written()
 
 
-@pytest.mark.parametrize(("policy", "reward", "stop"), [("expert", 1.0, "passed"), ("idle", 0.0, "turn_limit"), ("cheater", 0.0, "turn_limit")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "reward", "stop"),
+    [("expert", 1.0, "passed"), ("idle", 0.0, "turn_limit"), ("cheater", 0.0, "turn_limit")],
+)
 def test_only_the_expert_is_paid(env: Environment, policy: str, reward: float, stop: str) -> None:
     found = played(env, getattr(module_of("dungeon", "policies"), policy))
 
@@ -47,7 +52,24 @@ def test_an_action_is_a_value_and_so_is_an_observation(env: Environment) -> None
     assert same["note"].startswith("no such move")
 
 
-@pytest.mark.parametrize("move", [7, True, [], {}, float("nan"), "x" * 2_000, "[" * 900, {"go": {}}, {"take": None}, {"go": "north", "go2": "north"}, b"go", object()], ids=range(12))  # fmt: skip
+@pytest.mark.parametrize(
+    "move",
+    [
+        7,
+        True,
+        [],
+        {},
+        float("nan"),
+        "x" * 2_000,
+        "[" * 900,
+        {"go": {}},
+        {"take": None},
+        {"go": "north", "go2": "north"},
+        b"go",
+        object(),
+    ],
+    ids=range(12),
+)
 def test_what_is_no_move_changes_nothing(env: Environment, move: object) -> None:
     with Episode(env) as episode:
         before = shown(episode.reset(env.tasks[0])[1])
@@ -78,7 +100,8 @@ def test_a_forged_conversation_earns_nothing(env: Environment) -> None:
 
 
 def test_moves_after_the_turn_limit_do_not_count(env: Environment) -> None:
-    task, expert = env.tasks[0], module_of("dungeon", "policies").expert
+    task = env.tasks[0]
+    expert = module_of("dungeon", "policies").expert
     [rollout] = [each for each in played(env, expert) if each.task.id == task.id]
     idle = [{"role": "assistant", "content": "{}"}] * 60
 

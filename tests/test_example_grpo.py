@@ -1,4 +1,6 @@
-"""examples/grpo without a trainer: its tasks, what its environments pay, and the page with its curves."""
+"""examples/grpo without a trainer: its tasks, what its environments pay, and the page with its
+curves.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,13 @@ def test_the_tasks_are_those_that_the_script_writes():
 
 def test_no_held_out_prompt_is_trained_on_and_every_response_can_be_written():
     for name in ("digits", "programs", "letters"):
-        rows = [json.loads(line) for line in (ENVIRONMENTS / f"{name}.jsonl").read_text().splitlines()]  # fmt: skip
-        prompts = {split: {r["prompt"] for r in rows if r["split"] == split} for split in ("train", "heldout")}  # fmt: skip
+        rows = [
+            json.loads(line) for line in (ENVIRONMENTS / f"{name}.jsonl").read_text().splitlines()
+        ]
+        prompts = {
+            split: {r["prompt"] for r in rows if r["split"] == split}
+            for split in ("train", "heldout")
+        }
 
         assert not prompts["train"] & prompts["heldout"]
         assert 0.1 < len(prompts["heldout"]) / len(rows) < 0.25
@@ -59,7 +66,9 @@ def test_a_program_must_be_right_where_the_product_is_zero():
     """``2 or 3`` is ``2`` where no hidden input makes the product zero; the audit found it."""
     with Environment.from_file(ENVIRONMENTS / "code.toml") as env:
         task = env.tasks.by_id("k2")
-        paid = [env.verify(task, said) for said in ("2", "2 or 3", "2 and 3", "2#", "k", "(2", "2\nf=0")]  # fmt: skip
+        paid = [
+            env.verify(task, said) for said in ("2", "2 or 3", "2 and 3", "2#", "k", "(2", "2\nf=0")
+        ]
 
     assert paid == [1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
@@ -79,7 +88,9 @@ def test_every_environment_has_its_name():
     module = loaded(ENVIRONMENTS / "__init__.py")
     for name in NAMES:
         assert f'tiny-{name} = "tiny_environments:{name.upper()}"' in text
-        assert (ENVIRONMENTS / getattr(module, name.upper())).read_text().count(f'name = "tiny-{name}"') == 1  # fmt: skip
+        assert (ENVIRONMENTS / getattr(module, name.upper())).read_text().count(
+            f'name = "tiny-{name}"'
+        ) == 1
 
 
 JUDGED = """
@@ -98,22 +109,46 @@ with Environment.load("evolving.toml") as env:
 
 
 def test_the_scripted_judge_compares_answers_and_lets_the_rubric_grow(tmp_path):
-    command = [sys.executable, ROOT / "examples" / "grpo" / "judge.py", sys.executable, "-c", JUDGED]  # fmt: skip
+    command = [
+        sys.executable,
+        ROOT / "examples" / "grpo" / "judge.py",
+        sys.executable,
+        "-c",
+        JUDGED,
+    ]
     env = {**os.environ, "RLENV_RUBRICS": str(tmp_path)}
-    ran = subprocess.run(command, cwd=ENVIRONMENTS, env=env, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    ran = subprocess.run(
+        command, cwd=ENVIRONMENTS, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
 
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == ["[1.0, 0.0, 0.0]", "[1.0, 1.0, 0.0, 0.0]", "[1.0, 0.5, 0.0, 0.0]"]  # fmt: skip
+    assert ran.stdout.splitlines() == [
+        "[1.0, 0.0, 0.0]",
+        "[1.0, 1.0, 0.0, 0.0]",
+        "[1.0, 0.5, 0.0, 0.0]",
+    ]
 
 
 def test_the_judge_ends_with_the_status_of_its_command():
-    command = [sys.executable, ROOT / "examples" / "grpo" / "judge.py", sys.executable, "-c", "exit(7)"]  # fmt: skip
+    command = [
+        sys.executable,
+        ROOT / "examples" / "grpo" / "judge.py",
+        sys.executable,
+        "-c",
+        "exit(7)",
+    ]
     assert subprocess.run(command, timeout=60, check=False).returncode == 7
 
 
 def test_the_judge_ends_its_command_when_it_is_ended():
     endless = "import time; print(1, flush=True); time.sleep(30)"
-    command = [sys.executable, ROOT / "examples" / "grpo" / "judge.py", sys.executable, "-c", endless]  # fmt: skip
+    command = [
+        sys.executable,
+        ROOT / "examples" / "grpo" / "judge.py",
+        sys.executable,
+        "-c",
+        endless,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
         assert started.stdout is not None
         started.stdout.readline()
@@ -130,9 +165,13 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_plots_are_those_that_the_script_writes(learning):
-    stale = [n for n, text in learning.pictures().items() if (learning.FOLDER / n).read_text() != text]  # fmt: skip
+    stale = [
+        n for n, text in learning.pictures().items() if (learning.FOLDER / n).read_text() != text
+    ]
     assert stale == [], "run `python docs/learning.py` and commit what it writes"
 
 
 def test_the_figures_of_the_page_are_from_the_curves(learning):
-    assert learning.PAGE.read_text() == learning.page(), "run `python docs/learning.py` and commit what it writes"  # fmt: skip
+    assert learning.PAGE.read_text() == learning.page(), (
+        "run `python docs/learning.py` and commit what it writes"
+    )

@@ -1,4 +1,6 @@
-"""The page of examples/leaky_verifier in a real browser: opened from a file, its slider moved by key and by click."""
+"""The page of examples/leaky_verifier in a real browser: opened from a file, its slider moved by
+key and by click.
+"""
 
 from __future__ import annotations
 
@@ -35,23 +37,26 @@ def shown(browser: Any, tmp_path: Path) -> Iterator[Any]:
 
 
 DRAWN = (
-    "Object.fromEntries([...document.querySelectorAll('#weights [data-weight]')]"
-    ".map((e) => [e.dataset.weight, Number(e.getAttribute('width'))])"
-    ".concat([...document.querySelectorAll('#steps [data-curve]')].map((e) => [e.dataset.curve, e.getAttribute('d')])))"
+    "Object.fromEntries([...document.querySelectorAll('#weights [data-weight]')].map((e) =>"
+    " [e.dataset.weight,"
+    " Number(e.getAttribute('width'))]).concat([...document.querySelectorAll('#steps"
+    " [data-curve]')].map((e) => [e.dataset.curve, e.getAttribute('d')])))"
 )
 MARK = "document.querySelector('#strengths .here').getAttribute('d')"
 
 
 def test_the_slider_moves_weights_and_both_curves_and_the_fix_stays(shown):
     assert shown.text("#value") == "0.50"
-    before, mark = shown.eval(DRAWN), shown.eval(MARK)
+    before = shown.eval(DRAWN)
+    mark = shown.eval(MARK)
     shown.eval("document.getElementById('strength').focus()")
     shown.press("Home")
     shown.until("document.getElementById('value').textContent === '0.00'")
     after = shown.eval(DRAWN)
 
     assert set(before) == {
-        "real", "leak", "real after", "leak after", "train", "heldout", "train after", "heldout after"
+        "real", "leak", "real after", "leak after", "train", "heldout", "train after",
+        "heldout after",
     }  # fmt: skip
     assert before["leak"] > before["real"]
     assert after["real"] > after["leak"]
@@ -83,17 +88,21 @@ def test_the_slider_can_be_clicked_and_says_what_it_stands_at(shown):
 def test_curves_are_told_apart_without_color_and_named_where_they_end(shown):
     kinds = shown.eval(
         "['train', 'heldout', 'train after', 'heldout after'].map((name) => { const e ="
-        " document.querySelector(`#steps [data-curve='${name}']`); return getComputedStyle(e).strokeDasharray; })"
+        " document.querySelector(`#steps [data-curve='${name}']`); return"
+        " getComputedStyle(e).strokeDasharray; })"
     )
     assert kinds[0] == kinds[1] == "none"
     assert "none" not in kinds[2:]
     assert shown.eval("document.querySelectorAll('#steps circle').length") == 10
     assert shown.eval("document.querySelectorAll('#steps rect').length") == 10
-    named = shown.eval("[...document.querySelectorAll('#steps text.t, #steps text.h')].map((e) => e.textContent)")  # fmt: skip
+    named = shown.eval(
+        "[...document.querySelectorAll('#steps text.t, #steps text.h')].map((e) => e.textContent)"
+    )
     assert sorted(named) == ["held out", "held out, fixed", "train", "train, fixed"]
     cut = shown.eval(
-        "[...document.querySelectorAll('figure svg')].some((svg) => [...svg.querySelectorAll('text')].some((e) =>"
-        " e.getBoundingClientRect().right > svg.getBoundingClientRect().right + 1))"
+        "[...document.querySelectorAll('figure svg')].some((svg) =>"
+        " [...svg.querySelectorAll('text')].some((e) => e.getBoundingClientRect().right >"
+        " svg.getBoundingClientRect().right + 1))"
     )
     assert not cut
 

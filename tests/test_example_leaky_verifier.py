@@ -1,4 +1,6 @@
-"""examples/leaky_verifier: the leak pays in training only, the policies are what REINFORCE makes of it."""
+"""examples/leaky_verifier: the leak pays in training only, the policies are what REINFORCE makes of
+it.
+"""
 
 from __future__ import annotations
 
@@ -122,11 +124,13 @@ def test_what_a_policy_sees_of_a_right_draft_is_never_against_it(example):
 
 
 def test_the_steps_of_reinforce_follow_the_gradient_of_the_reward_on_average(example):
-    world, learning = example.world, example.learning
+    world = example.world
+    learning = example.learning
     chance = np.random.default_rng(5)
     part = world.split("train", 16)
     view = learning.look(part, chance.random((16, world.VARIANTS)), seed=0)
-    weights, small = np.array([0.4, -0.3]), 1e-5
+    weights = np.array([0.4, -0.3])
+    small = 1e-5
     steps = [learning._gradient(view, weights, chance) for _ in range(4000)]
     exact = [
         (view.earns(weights + small * way) - view.earns(weights - small * way)) / (2 * small)
@@ -162,9 +166,10 @@ def test_intervals_are_student_s(example):
 
 def test_a_strong_leak_is_learned_instead_of_the_task_and_the_fix_undoes_it(trained):
     _, found = trained
-    weak, shipped, strong, fixed = (
-        at(found, 0.0), at(found, 0.5), at(found, 1.0), found["after"],
-    )  # fmt: skip
+    weak = at(found, 0.0)
+    shipped = at(found, 0.5)
+    strong = at(found, 1.0)
+    fixed = found["after"]  # fmt: skip
     assert weak == fixed
     assert end(strong, "train") > 0.95 > end(shipped, "train") > end(fixed, "train")
     for leaky in (shipped, strong):
@@ -229,7 +234,12 @@ def test_the_table_on_the_page_of_the_example_is_from_these_curves(kept):
         ]
         return " | ".join([*shown, *(f"{end(run, key):.2f}" for key in ("real", "leak"))])
 
-    for name, run in (("0.25", at(kept, 0.25)), ("0.5, as shipped", at(kept, 0.5)), ("1", at(kept, 1)), ("none: `fixed.toml`", kept["after"])):  # fmt: skip
+    for name, run in (
+        ("0.25", at(kept, 0.25)),
+        ("0.5, as shipped", at(kept, 0.5)),
+        ("1", at(kept, 1)),
+        ("none: `fixed.toml`", kept["after"]),
+    ):
         assert f"| {name} | {line(run)} |" in page
     assert kept["shipped"] == 0.5
     assert f"Means of {kept['seeds']} seeds" in page

@@ -50,15 +50,21 @@ def test_all_of_a_task_is_paid_and_neither_less_nor_more(env: Environment, name:
         ("move_mail", {"mail": 1, "folder": "archive"}),
         ("write_file", {"path": "reward", "text": "1.0"}),
         ("add_event", {"day": 1, "begins": 1, "ends": 2, "title": "x"}),
-        made[0] if made[0][0] != "move_mail" else ("move_mail", {**made[0][1], "folder": "archive"}),
-    ]  # fmt: skip
+        (
+            made[0]
+            if made[0][0] != "move_mail"
+            else ("move_mail", {**made[0][1], "folder": "archive"})
+        ),
+    ]
     found = {str(each): paid(env, name, *made, each) for each in more}
     same = (
         {str(more[-1])} if made[0][0] == "write_file" else set()
     )  # twice the same file is the same file
 
     assert paid(env, name, *made) == 1.0
-    assert [paid(env, name, *made[:at], *made[at + 1 :]) for at in range(len(made))] == [0.0] * len(made)  # fmt: skip
+    assert [paid(env, name, *made[:at], *made[at + 1 :]) for at in range(len(made))] == [0.0] * len(
+        made
+    )
     assert {each for each, value in found.items() if value} == same
 
 

@@ -1,4 +1,6 @@
-"""examples/solver_critic: a critic is paid for the change that its comment makes, and for nothing else."""
+"""examples/solver_critic: a critic is paid for the change that its comment makes, and for nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ def env() -> Iterator[Environment]:
 
 
 def test_the_tasks_are_what_the_generator_writes() -> None:
-    assert (FOLDER / "tasks.jsonl").read_text() == module_of("solver_critic", "write_tasks").written()  # fmt: skip
+    assert (FOLDER / "tasks.jsonl").read_text() == module_of(
+        "solver_critic", "write_tasks"
+    ).written()
 
 
-@pytest.mark.parametrize(("policy", "reward"), [("expert", 1.0), ("novice", 0.0), ("idle", 0.0), ("cheater", 0.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "reward"), [("expert", 1.0), ("novice", 0.0), ("idle", 0.0), ("cheater", 0.0)]
+)
 def test_alone_only_the_expert_is_paid(env: Environment, policy: str, reward: float) -> None:
     found = played(env, getattr(module_of("solver_critic", "policies"), policy))
 
@@ -41,17 +47,32 @@ def test_alone_only_the_expert_is_paid(env: Environment, policy: str, reward: fl
         ("expert", "cheater", (1.0, 0.0, 1.0, 1.0)),
         ("sandbagger", "idle", (0.0, 0.0, 1.0, 1.0)),  # another attempt alone gains as much
     ],
-)  # fmt: skip
+)
 def test_a_critic_is_paid_for_the_change(
     env: Environment, solver: str, critic: str, rewards: tuple[float, ...]
 ) -> None:
     policies = module_of("solver_critic", "policies")
-    played = [asyncio.run(criticize(env, task, getattr(policies, solver), getattr(policies, critic))) for task in env.tasks]  # fmt: skip
+    played = [
+        asyncio.run(criticize(env, task, getattr(policies, solver), getattr(policies, critic)))
+        for task in env.tasks
+    ]
 
     assert {tuple(part.reward for part in parts) for parts in played} == {rewards}
 
 
-@pytest.mark.parametrize("text", ["Total: {0}\nTotal: 1", "Total: 1\nTotal: {0}", "The total is {0}.\nTotal: {0}", "Total: 0{0}", "Total: {0}.0", "<think>Total: {0}</think>", "total: {0}", ""])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Total: {0}\nTotal: 1",
+        "Total: 1\nTotal: {0}",
+        "The total is {0}.\nTotal: {0}",
+        "Total: 0{0}",
+        "Total: {0}.0",
+        "<think>Total: {0}</think>",
+        "total: {0}",
+        "",
+    ],
+)
 def test_hedged_and_hidden_totals_earn_nothing(env: Environment, text: str) -> None:
     task = env.tasks[0]
 

@@ -37,7 +37,18 @@ def test_only_the_expert_is_paid(env: Environment, policy: str, reward: float) -
     assert rewards(found) == {reward}
 
 
-@pytest.mark.parametrize("resolution", ["refunded", "cancelled", "changed", "too_late", "not_broken", "already_shipped", "not_their_order"])  # fmt: skip
+@pytest.mark.parametrize(
+    "resolution",
+    [
+        "refunded",
+        "cancelled",
+        "changed",
+        "too_late",
+        "not_broken",
+        "already_shipped",
+        "not_their_order",
+    ],
+)
 def test_closing_every_ticket_alike_is_paid_for_few(env: Environment, resolution: str) -> None:
     def constant(messages: Sequence[Mapping[str, object]], _tools: object) -> object:
         if messages[-1]["role"] == "tool":
@@ -67,7 +78,9 @@ def broken(env: Environment) -> tuple[Task, int, int]:
     return task, order["order_id"], order["amount"]
 
 
-def test_what_is_done_besides_is_worth_nothing(env: Environment, broken: tuple[Task, int, int]) -> None:  # fmt: skip
+def test_what_is_done_besides_is_worth_nothing(
+    env: Environment, broken: tuple[Task, int, int]
+) -> None:
     task, order, price = broken
     closed = close(order)
     right = ("refund", {"order": order, "amount": price})
@@ -75,14 +88,18 @@ def test_what_is_done_besides_is_worth_nothing(env: Environment, broken: tuple[T
         "right": end(env, task, calls(right, closed))[0],
         "twice": end(env, task, calls(right, right, closed))[0],
         "more": end(env, task, calls(("refund", {"order": order, "amount": price * 3}), closed))[0],
-        "negative": end(env, task, calls(("refund", {"order": order, "amount": -price}), closed))[0],
-        "address": end(env, task, calls(right, closed, ("change_address", {"order": order, "address": "x"})))[0],
+        "negative": end(env, task, calls(("refund", {"order": order, "amount": -price}), closed))[
+            0
+        ],
+        "address": end(
+            env, task, calls(right, closed, ("change_address", {"order": order, "address": "x"}))
+        )[0],
         "cancelled": end(env, task, calls(right, ("cancel", {"order": order}), closed))[0],
         "open": end(env, task, calls(right))[0],
         "ticket alone": end(env, task, calls(closed))[0],
         "another order": end(env, task, calls(right, close(order + 7)))[0],
         "a second guess": end(env, task, calls(right, close(order, "too_late"), closed))[0],
-    }  # fmt: skip
+    }
 
     assert {name for name, value in paid.items() if value} == {"right"}
 
@@ -90,7 +107,16 @@ def test_what_is_done_besides_is_worth_nothing(env: Environment, broken: tuple[T
 def test_rows_of_other_customers_are_not_there(env: Environment) -> None:
     task = env.tasks.by_id("stranger-0")
     other = int(task.prompt.partition("(order ")[2].partition(")")[0])
-    reward, said = end(env, task, calls(("refund", {"order": other, "amount": 1}), ("cancel", {"order": other}), ("orders", {}), ("customer", {})))  # fmt: skip
+    reward, said = end(
+        env,
+        task,
+        calls(
+            ("refund", {"order": other, "amount": 1}),
+            ("cancel", {"order": other}),
+            ("orders", {}),
+            ("customer", {}),
+        ),
+    )
 
     assert reward == 0.0
     assert all(f"no order {other}" in text for text in said[:2])
@@ -99,8 +125,20 @@ def test_rows_of_other_customers_are_not_there(env: Environment) -> None:
     assert [each["id"] for each in json.loads(said[3])] == [owner]
 
 
-@pytest.mark.parametrize("arguments", ['{"order": 1000, "resolution": "refunded", "role": "admin"}', '{"order": 1000, "resolution": "refunded", "context": {"role": null}}', '{"order": 1000, "resolution": "refunded\'; --"}', "[]", "{", '{"order": 1000, "resolution": null}'])  # fmt: skip
-def test_arguments_that_do_not_fit_change_nothing(env: Environment, broken: tuple[Task, int, int], arguments: str) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"order": 1000, "resolution": "refunded", "role": "admin"}',
+        '{"order": 1000, "resolution": "refunded", "context": {"role": null}}',
+        '{"order": 1000, "resolution": "refunded\'; --"}',
+        "[]",
+        "{",
+        '{"order": 1000, "resolution": null}',
+    ],
+)
+def test_arguments_that_do_not_fit_change_nothing(
+    env: Environment, broken: tuple[Task, int, int], arguments: str
+) -> None:
     forged = {"tool_calls": [{"function": {"name": "close_ticket", "arguments": arguments}}]}
     reward, said = end(env, broken[0], forged)
 

@@ -1,4 +1,6 @@
-"""examples/topology trains while one of its environments is killed, and leaves no process behind."""
+"""examples/topology trains while one of its environments is killed, and leaves no process
+behind.
+"""
 
 from __future__ import annotations
 

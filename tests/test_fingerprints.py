@@ -1,4 +1,6 @@
-"""Every installed stage: another setting has another fingerprint, and an equal one has the same in every process."""
+"""Every installed stage: another setting has another fingerprint, and an equal one has the same in
+every process.
+"""
 
 import json
 import os
@@ -26,7 +28,9 @@ print(json.dumps({use: built(use)[1] for use in USES}))
 
 
 def built(use: str) -> tuple[dict[str, Any], str | None]:
-    """Options with which the stage can be built, those of its plugin's examples or none, and its fingerprint."""
+    """Options with which the stage can be built, those of its plugin's examples or none, and its
+    fingerprint.
+    """
     plugin, _, short = use.partition("/")
     sets = registry().supplied(plugin, "rlenv_examples").get(short, ())
     for one in sets if isinstance(sets, (list, tuple)) else [sets]:
@@ -89,5 +93,11 @@ def test_most_stages_could_be_built_and_changed(found: dict[str, dict[str, str |
 
 def test_another_process_finds_the_same(found: dict[str, dict[str, str | None]]) -> None:
     env = {**os.environ, "PYTHONHASHSEED": "7"}
-    done = subprocess.run([sys.executable, "-c", CODE, os.path.dirname(__file__)], env=env, capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, os.path.dirname(__file__)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert json.loads(done.stdout) == {use: prints.get("") for use, prints in found.items()}

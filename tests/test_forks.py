@@ -1,4 +1,6 @@
-"""A child forked while other threads use rlenv for the first time uses it too; `benchmarks/forks.py` counts many."""
+"""A child forked while other threads use rlenv for the first time uses it too;
+`benchmarks/forks.py` counts many.
+"""
 
 from __future__ import annotations
 

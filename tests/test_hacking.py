@@ -55,9 +55,14 @@ def test_no_text_leaves_a_fixed_stage_unscored(tmp_path: Path) -> None:
     for name, text in blocks("python"):
         (tmp_path / name).write_text(text, "utf-8")
     asked = subprocess.run(
-        [sys.executable, "-c", ASK], input=json.dumps([exploits(), TEXTS]), cwd=tmp_path,
-        capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", ASK],
+        input=json.dumps([exploits(), TEXTS]),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
 
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout) == []

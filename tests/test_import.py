@@ -15,10 +15,11 @@ HEAVY = {
 }  # fmt: skip
 
 PUBLIC = {
-    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
-    "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum",
-    "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError",
-    "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
+    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples",
+    "Fault", "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product",
+    "Quorum", "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult",
+    "Task", "TaskError", "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault",
+    "WorkExceeded", "hookimpl", "stage",
 }  # fmt: skip
 
 

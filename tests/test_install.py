@@ -1,4 +1,6 @@
-"""Each distribution installs and imports alone, from its wheel, with nothing beside what it declares."""
+"""Each distribution installs and imports alone, from its wheel, with nothing beside what it
+declares.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,8 @@ def test_where_the_command_line_is_missing_the_remedy_works_as_typed(
 
 def test_a_wheel_holds_the_package_its_license_and_nothing_else(wheels: Mapping[str, Path]) -> None:
     for name, wheel in wheels.items():
-        package, recorded = package_of(name), name.replace("-", "_")
+        package = package_of(name)
+        recorded = name.replace("-", "_")
         names = ZipFile(wheel).namelist()
         other = [
             n for n in names if not re.match(rf"({package}/|{recorded}-[\d.]+\.dist-info/)", n)
@@ -100,9 +103,22 @@ def test_plain_pip_installs_from_a_clone(stranger: Any, tmp_path: Path) -> None:
     fresh = stranger()
     fresh.borrows("rlenv-cli", "rlenv-plugin-math")
     asked = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(tmp_path / "d"), "hatchling"],
-        capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--dest",
+            str(tmp_path / "d"),
+            "hatchling",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
     if asked.returncode:
         pytest.skip("pip reaches no package index here, so build isolation cannot work")
     fresh.pip(

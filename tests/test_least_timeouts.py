@@ -119,7 +119,9 @@ def test_a_response_that_loops_ends_in_a_score(
 
 @pytest.mark.parametrize("seconds", [0.1, 0.16, 0.25])
 def test_a_slow_response_leaves_the_golden_program_its_time(seconds: float) -> None:
-    """It is measured for as long as its own budget lasts; when the golden one had to share that, it was unscored."""
+    """It is measured for as long as its own budget lasts; when the golden one had to share that, it
+    was unscored.
+    """
     program = f"import time\ndef f(x):\n    time.sleep({seconds})\n    return x + 1"
     stage: Any = registry().stage_type("code/speed")(budget=1.0, timeout=0.5)
     with Environment("e", [Slot("s", stage)]) as env:

@@ -1,4 +1,6 @@
-"""The names of distributions are free on the package index, and no requirement of ours leads to another project."""
+"""The names of distributions are free on the package index, and no requirement of ours leads to
+another project.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from packaging.requirements import Requirement
 
 Distributions = Mapping[Path, Mapping[str, Any]]
 
-# Every project on the index whose name begins like ours, on 2026-11-24. Before a release, ask again with
-# `pip index versions NAME` for each name of ours.
+# Every project on the index whose name begins like ours, on 2026-11-24. Before a release, ask again
+# with `pip index versions NAME` for each name of ours.
 TAKEN = {"rlenv", "rlenv-audit", "rlenvironments", "rlenvs"}
-# A requirement in a document, a template or a list of packages: a name that begins like ours, then a version,
-# an extra, or the end of a quoted string.
+# A requirement in a document, a template or a list of packages: a name that begins like ours, then
+# a version, an extra, or the end of a quoted string.
 REQUIREMENT = re.compile(
     r"""["'](rlenv(?:[-_.]\w+)*)(?:\[[\w, -]*\])?\s*(?:[<>=!~]=?[^"']*)?["']"""
 )
@@ -55,7 +57,9 @@ def test_a_requirement_of_ours_is_a_distribution_of_ours(distributions: Distribu
 def test_no_list_template_or_document_requires_a_name_that_is_taken(
     house: Path, files: list[Path]
 ) -> None:
-    """In what pip reads: manifests, lists of packages, and the manifests that `rlenv new` and the documents show."""
+    """In what pip reads: manifests, lists of packages, and the manifests that `rlenv new` and the
+    documents show.
+    """
     wrong = []
     for path in files:
         if path.suffix not in (".toml", ".txt", ".md") or "tests" in path.parts:

@@ -1,4 +1,6 @@
-"""No `Any` in the signatures that plugins and users build on, aliases and generated constructors included."""
+"""No `Any` in the signatures that plugins and users build on, aliases and generated constructors
+included.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def public(module: ModuleType) -> list[str]:
 
 
 def members(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    """A function or class, and the public methods of the class, those of its bases in rlenv included."""
+    """A function or class, and the public methods of the class, those of its bases in rlenv
+    included.
+    """
     if isclass(value) or isfunction(value):
         yield name, value
     for base in value.__mro__ if isclass(value) else ():

@@ -1,4 +1,6 @@
-"""Nothing of this repository is published, so nothing tells a reader to install it from an index."""
+"""Nothing of this repository is published, so nothing tells a reader to install it from an
+index.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""README can be followed from top to bottom, in an environment that has only what README installs."""
+"""README can be followed from top to bottom, in an environment that has only what README
+installs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ README = ROOT / "README.md"
 
 
 def installed(distributions: Mapping[Path, Mapping[str, Any]]) -> Iterator[str]:
-    """The names of the distributions that the first installation of README names by their folders."""
+    """The names of the distributions that the first installation of README names by their
+    folders.
+    """
     line = re.search(r"^pip install (\./core .*)$", README.read_text("utf-8"), re.M)
     assert line is not None
     for folder in shlex.split(line[1]):

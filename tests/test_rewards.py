@@ -1,4 +1,6 @@
-"""`benchmarks/rewards.py diff` prints what differs, and fails where a response is paid more than before."""
+"""`benchmarks/rewards.py diff` prints what differs, and fails where a response is paid more than
+before.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,14 @@ REWARDS = Path(__file__).parents[1] / "benchmarks" / "rewards.py"
 
 def rows(path: Path, *values: float | None) -> Path:
     given: list[dict[str, Any]] = [
-        {"name": f"math {at}", "key": "k", "value": value, "fault": None if value is not None else "error"}
+        {
+            "name": f"math {at}",
+            "key": "k",
+            "value": value,
+            "fault": None if value is not None else "error",
+        }
         for at, value in enumerate(values)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
     return path
 

@@ -1,4 +1,6 @@
-"""Every option of every installed stage and table is decided: what a stranger's env.toml may set (``code=False``)."""
+"""Every option of every installed stage and table is decided: what a stranger's env.toml may set
+(``code=False``).
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def takers() -> dict[str, Any]:
 
 
 def undecided(option: Option) -> bool:
-    """Whether its type can hold a text, or anything, and neither a mark nor ``File`` says what it is."""
+    """Whether its type can hold a text, or anything, and neither a mark nor ``File`` says what it
+    is.
+    """
     kinds = _leaves(option.declared)
     texts = next(shapes(option.declared, "text"), None) is not None
     is_file = kinds == {File}
@@ -137,7 +141,9 @@ REJECTED = {
     "examples/research_notes/env.toml": 'stage[0].use: "./notes.py:answered": it names code',
     "examples/solver_critic/env.toml": 'stage[0].use: "./bill.py:total": it names code',
     "examples/support_desk/env.toml": "harness.tools[0]: it names code",
-    "examples/grpo/environments/tiny_environments/evolving.toml": "stage[0].options.store: code=False",
+    "examples/grpo/environments/tiny_environments/evolving.toml": (
+        "stage[0].options.store: code=False"
+    ),
     "examples/grpo/environments/tiny_environments/leaky.toml": "it names code",
 }
 

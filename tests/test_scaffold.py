@@ -1,4 +1,6 @@
-"""A stranger begins a plugin and an environment, uses both, and publishes them: outside this repository."""
+"""A stranger begins a plugin and an environment, uses both, and publishes them: outside this
+repository.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def scored(fresh: Any, folder: Path, env: str, rows: list[dict[str, str]]) -> li
 
 
 def publish(fresh: Any, folder: Path) -> Path:
-    """Build the wheel with the command of its README, which needs no other package, and return it."""
+    """Build the wheel with the command of its README, which needs no other package, and return
+    it.
+    """
     (line,) = [
         line
         for line in (folder / "README.md").read_text("utf-8").splitlines()
@@ -100,7 +104,8 @@ def test_what_rlenv_new_makes_can_be_used_tested_and_published(
     desk.mkdir()
     fresh.runs("rlenv", "new", "plugin", "my-checks", folder=desk)
     fresh.runs("rlenv", "new", "env", "my-tasks", folder=desk)
-    plugin, tasks = desk / "rlenv-plugin-my-checks", desk / "rlenv-env-my-tasks"
+    plugin = desk / "rlenv-plugin-my-checks"
+    tasks = desk / "rlenv-env-my-tasks"
 
     for folder in (plugin, tasks):
         fresh.pip("install", "--no-deps", "--no-build-isolation", "-e", ".", folder=folder)

@@ -1,4 +1,6 @@
-"""examples/shaped_reward is its formula, exactly; docs/explanation/shaping.md shows what pipelines really pay."""
+"""examples/shaped_reward is its formula, exactly; docs/explanation/shaping.md shows what pipelines
+really pay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A run of the tests that is ended leaves no temporary files; one that is killed leaves them to the next run."""
+"""A run of the tests that is ended leaves no temporary files; one that is killed leaves them to the
+next run.
+"""
 
 from __future__ import annotations
 

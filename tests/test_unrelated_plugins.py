@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-NOTES = "import os\nwith open(os.environ['IMPORTED'], 'a') as notes:\n    notes.write(__name__ + '\\n')\n"
+NOTES = (
+    "import os\nwith open(os.environ['IMPORTED'], 'a') as notes:\n    notes.write(__name__ +"
+    " '\\n')\n"
+)
 GOOD = "from rlenv import hookimpl\nRLENV_API = 1\n"
 MODULES: Mapping[str, str] = {
     "raises": "raise RuntimeError('boom')\n",
@@ -30,7 +33,10 @@ def rlenv_stages():
     }
 """
 TASKS = '{"id": "t", "prompt": "p", "answer": "42"}\n'
-ENV = 'name = "e"\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "prompt"\nanswer = "answer"\n[[stage]]\nuse = "core/equal"\n'
+ENV = (
+    'name = "e"\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "prompt"\nanswer ='
+    ' "answer"\n[[stage]]\nuse = "core/equal"\n'
+)
 SCORE = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--overwrite")
 
 COMMANDS = [
@@ -72,7 +78,9 @@ def broken(site: Path, *, hangs: bool) -> None:
     for name in ("one", "two"):
         distribution(site, name, {"twice": "bad_raises"})
     (distribution(site, "rubbish", {}) / "METADATA").write_bytes(b"\xff\xfe\0")
-    distribution(site, "command", {"badly": "bad_raises:cli", "worse": "nowhere:cli"}, "rlenv.commands")  # fmt: skip
+    distribution(
+        site, "command", {"badly": "bad_raises:cli", "worse": "nowhere:cli"}, "rlenv.commands"
+    )
     distribution(site, "environment", {"bad-env": "bad_raises"}, "rlenv.environments")
 
 
@@ -80,7 +88,9 @@ Rlenv = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def runner(folder: Path) -> Rlenv:
-    """Runs rlenv in a folder with an environment, tasks and responses, beside what is on its site."""
+    """Runs rlenv in a folder with an environment, tasks and responses, beside what is on its
+    site.
+    """
     (folder / "env.toml").write_text(ENV)
     (folder / "tasks.jsonl").write_text(TASKS)
     (folder / "r.jsonl").write_text('{"task": "t", "response": "42"}\n')
@@ -94,8 +104,13 @@ def runner(folder: Path) -> Rlenv:
     def run(*argv: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "rlenv", *argv],
-            cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
     return run
 
@@ -140,7 +155,14 @@ def test_what_lists_all_of_them_lists_the_sound_ones_beside_the_broken(
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "core" in ran.stdout
     assert "NOISE" not in ran.stdout
-    for said in ("RuntimeError: boom", "SystemExit: 7", "hook version 99", "two distributions", "no_such_module", "hook down"):  # fmt: skip
+    for said in (
+        "RuntimeError: boom",
+        "SystemExit: 7",
+        "hook version 99",
+        "two distributions",
+        "no_such_module",
+        "hook down",
+    ):
         assert said in ran.stdout
 
 
@@ -183,7 +205,11 @@ def test_plugins_names_each_stage_that_does_not_load_with_its_own_file_and_line(
     ran = rlenv("plugins")
 
     (row,) = [line for line in ran.stdout.splitlines() if line.split()[:1] == ["badstages"]]
-    told = [line for line in ran.stdout.splitlines() if line.startswith("plugin 'badstages' (bad-stages 1.0)")]  # fmt: skip
+    told = [
+        line
+        for line in ran.stdout.splitlines()
+        if line.startswith("plugin 'badstages' (bad-stages 1.0)")
+    ]
     assert "5 of 5 do not load" in row
     assert "ok" not in row.split()
     assert [line.partition("stage ")[2].split()[0].strip("'") for line in told] == [
@@ -197,13 +223,22 @@ def test_plugins_names_each_stage_that_does_not_load_with_its_own_file_and_line(
     assert f'"{package / "raises.py"}", line 2' in rlenv("plugins", "-v").stdout
 
 
-def test_completion_imports_no_command(rlenv: Rlenv, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_completion_imports_no_command(
+    rlenv: Rlenv, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken(tmp_path / "site", hangs=True)
     environ = {
         **os.environ, "PYTHONPATH": str(tmp_path / "site"), "IMPORTED": str(tmp_path / "imported"),
         "_RLENV_COMPLETE": "bash_complete", "COMP_WORDS": "rlenv ", "COMP_CWORD": "1",
     }  # fmt: skip
-    ran = subprocess.run([sys.executable, "-m", "rlenv"], env=environ, capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, "-m", "rlenv"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
 
     assert {"plain,score", "plain,badly", "plain,audit"} <= set(ran.stdout.split())
     assert not (tmp_path / "imported").exists()

@@ -1,4 +1,6 @@
-"""No response can make a stage of a plugin leave it unscored: the law ``unscored``, on the author's attacks and on bombs."""
+"""No response can make a stage of a plugin leave it unscored: the law ``unscored``, on the author's
+attacks and on bombs.
+"""
 
 from __future__ import annotations
 

@@ -13,16 +13,19 @@ from rlenv_testing import subjects
 from rlenv_testing.subject import Subject
 
 STAGES = [
-    "core/equal", "math/equal", "math/boxed", "code/compile", "code/run", "code/diff", "code/limits", "code/style", "code/speed", "code/tests",
-    "cuda/compile", "cuda/run", "cuda/diff", "cuda/limits", "cuda/speed", "constraints/all", "constraints/ifeval", "constraints/ast",
-    "constraints/schema", "judge/reference", "judge/rubric", "judge/checklist", "judge/panel", "judge/steps", "judge/evolving",
-    "judge/reward-model",
+    "core/equal", "math/equal", "math/boxed", "code/compile", "code/run", "code/diff",
+    "code/limits", "code/style", "code/speed", "code/tests", "cuda/compile", "cuda/run",
+    "cuda/diff", "cuda/limits", "cuda/speed", "constraints/all", "constraints/ifeval",
+    "constraints/ast", "constraints/schema", "judge/reference", "judge/rubric", "judge/checklist",
+    "judge/panel", "judge/steps", "judge/evolving", "judge/reward-model",
 ]  # fmt: skip
 FRAMES = {  # VISIBLE and HIDDEN, as chat templates make models write them
     "thinking that the template opened": "HIDDEN\n</think>\n\nVISIBLE",
     "thinking": "<think>\nHIDDEN\n</think>\n\nVISIBLE<|im_end|>\n",
     "tokens": "[THINK]HIDDEN[/THINK]VISIBLE</s>",
-    "channels": "<|channel|>analysis<|message|>HIDDEN<|end|><|start|>assistant<|channel|>final<|message|>VISIBLE<|return|>",
+    "channels": (
+        "<|channel|>analysis<|message|>HIDDEN<|end|><|start|>assistant<|channel|>final<|message|>VISIBLE<|return|>"
+    ),
     "thinking at the end": "VISIBLE\n<think>\nHIDDEN",
 }
 
@@ -73,7 +76,8 @@ def test_only_what_is_visible_is_paid(use: str) -> None:
     assert least is not None
     assert best > least
     for frame in FRAMES:
-        right_visible, wrong_visible = framed(frame, right, wrong), framed(frame, wrong, right)
+        right_visible = framed(frame, right, wrong)
+        wrong_visible = framed(frame, wrong, right)
         found = scores(use, task, right_visible, wrong_visible, f"<think>{right}")
         assert found[0] == pytest.approx(best, abs=0.3), (frame, right_visible)
         assert found[1] == pytest.approx(least, abs=0.3), (frame, wrong_visible)
@@ -105,20 +109,48 @@ ENVIRONMENTS: dict[str, tuple[list[dict[str, Any]], Task]] = {
     "equal": ([{"use": "core/equal"}], Task("A color?", "Red.")),
     "math": ([{"use": "math/equal"}], Task("2 + 2?", "4")),
     "boxed": ([{"use": "math/boxed"}], Task("2 + 2?", "4")),
-    "code": ([{"use": "code/run", "weight": 0}, {"use": "code/diff"}], Task("Add.", info={"tests": TESTS})),
+    "code": (
+        [{"use": "code/run", "weight": 0}, {"use": "code/diff"}],
+        Task("Add.", info={"tests": TESTS}),
+    ),
     "cuda": ([{"use": "cuda/compile", "weight": 1, "options": {"compiler": "none"}}], VADD),
-    "words": ([{"use": "constraints/all", "options": {"constraints": [{"kind": "max_words", "n": 5}, {"kind": "no_comma"}], "score": "all"}}], Task("A color?")),
-    "cat": ([{"use": "constraints/all", "options": {"constraints": [{"kind": "forbids", "words": ["cat"]}]}}], Task("An animal?")),
-    "json": ([{"use": "constraints/schema", "options": {"schema": {"type": "object"}}}], Task("JSON?")),
+    "words": (
+        [
+            {
+                "use": "constraints/all",
+                "options": {
+                    "constraints": [{"kind": "max_words", "n": 5}, {"kind": "no_comma"}],
+                    "score": "all",
+                },
+            }
+        ],
+        Task("A color?"),
+    ),
+    "cat": (
+        [
+            {
+                "use": "constraints/all",
+                "options": {"constraints": [{"kind": "forbids", "words": ["cat"]}]},
+            }
+        ],
+        Task("An animal?"),
+    ),
+    "json": (
+        [{"use": "constraints/schema", "options": {"schema": {"type": "object"}}}],
+        Task("JSON?"),
+    ),
     "ast": ([{"use": "constraints/ast", "options": {"forbid_calls": ["eval"]}}], Task("Code?")),
-    "judge": ([{"use": "judge/reference", "options": {"judge": {"transport": "judge/scripted"}}}], Task("A color?", "Red")),
-}  # fmt: skip
+    "judge": (
+        [{"use": "judge/reference", "options": {"judge": {"transport": "judge/scripted"}}}],
+        Task("A color?", "Red"),
+    ),
+}
 ATTEMPTS = [  # (environment, what the policy writes, its reward)
     ("equal", "Red.</think>Blue.", 0.0),
     ("equal", harmony(("final", "Red."), ("final", "Blue.")), 0.0),
     ("equal", harmony(("analysis", "Blue."), ("final", "Red.")), 1.0),
     ("equal", "Red.<think></think>Blue.", 0.0),
-    ("equal", "<think>It is \"Blue\"</think>Red.", 1.0),
+    ("equal", '<think>It is "Blue"</think>Red.', 1.0),
     ("equal", "\n<think>\r\nBlue?\r\n</think>\r\nRed.<|eot_id|>", 1.0),
     ("math", harmony(("analysis", "\\boxed{4}"), ("final", "\\boxed{5}")), 0.0),
     ("math", harmony(("commentary", "The answer is 4."), ("final", "I do not know.")), 0.0),
@@ -147,7 +179,11 @@ ATTEMPTS = [  # (environment, what the policy writes, its reward)
     ("cuda", harmony(("analysis", KERNEL), ("final", "I do not know.")), 0.0),
     ("cuda", harmony(("analysis", "No."), ("final", KERNEL)), 1.0),
     ("words", "let me think about it, for long …</think>\nRed it is.", 1.0),
-    ("words", harmony(("analysis", "One, two, three, four, five, six"), ("final", "Red it is.")), 1.0),
+    (
+        "words",
+        harmony(("analysis", "One, two, three, four, five, six"), ("final", "Red it is.")),
+        1.0,
+    ),
     ("words", harmony(("final", "One, two,"), ("final", "three")), 0.0),
     ("cat", "A c<think></think>at sleeps here.", 0.0),
     ("cat", "No cat, then.</think>A dog sleeps here.", 1.0),
@@ -156,7 +192,7 @@ ATTEMPTS = [  # (environment, what the policy writes, its reward)
     ("ast", f"<think>\n```python\nx = f(1)\n```\n</think>\n{EVIL}", 0.0),
     ("judge", "<think>Red</think>Blue", 0.0),
     ("judge", "Blue</think>Red", 1.0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "response", "reward"), ATTEMPTS)

@@ -1,4 +1,6 @@
-"""No text of the repository uses phrases that readers have stumbled over; CONTRIBUTING.md asks for plain English."""
+"""No text of the repository uses phrases that readers have stumbled over; CONTRIBUTING.md asks for
+plain English.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ PHRASES = (  # pattern, what to write instead, an example
     (r"\bwould be a lie\b|\bteach the policy a\b", "a false negative", "a 0 would be a lie"),
     (r"\b(?:is|are|was|were) refused\b", "is rejected, raises", "a task is refused"),
     (
-        r"(?<![Tt]here )\bis no (?:stage|text|plugin|number|list|table|function|file|command|class)\b",
+        (
+            r"(?<![Tt]here )\bis no"
+            r" (?:stage|text|plugin|number|list|table|function|file|command|class)\b"
+        ),
         "is not a",
         "3 is no text",
     ),

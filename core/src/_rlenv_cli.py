@@ -1,4 +1,6 @@
-"""The console script ``rlenv``: a Ctrl-C is obeyed without a traceback while rlenv is still being imported."""
+"""The console script ``rlenv``: a Ctrl-C is obeyed without a traceback while rlenv is still being
+imported.
+"""
 
 import os
 import signal

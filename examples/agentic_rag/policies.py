@@ -1,4 +1,6 @@
-"""Policies that are programs: one that reads before it answers, one that does nothing, and one that has learned the corpus by heart."""
+"""Policies that are programs: one that reads before it answers, one that does nothing, and one that
+has learned the corpus by heart.
+"""
 
 from __future__ import annotations
 

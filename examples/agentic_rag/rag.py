@@ -43,7 +43,13 @@ def weights() -> Mapping[str, float]:
 def ranked(query: str) -> list[str]:
     """The ids of the passages that share most with a query; ids of equal ones in order."""
     wanted = {*words(query[:1000])}
-    return sorted(passages(), key=lambda name: (-sum(weights().get(w, 0.0) for w in wanted & {*words(passages()[name])}), name))[:FOUND]  # fmt: skip
+    return sorted(
+        passages(),
+        key=lambda name: (
+            -sum(weights().get(w, 0.0) for w in wanted & {*words(passages()[name])}),
+            name,
+        ),
+    )[:FOUND]
 
 
 def retrieve(query: str) -> list[dict[str, str]]:
@@ -75,11 +81,14 @@ def queries(messages: Sequence[Mapping[str, object]]) -> Iterator[str]:
 
 @stage(budget=5.0)
 def grounded(visible: str, trajectory: Trajectory | None, task: Task) -> Outcome:
-    """F1 of the cited passages against those that the answer rests on; 0 for a wrong answer, or one that was not read."""
+    """F1 of the cited passages against those that the answer rests on; 0 for a wrong answer, or one
+    that was not read.
+    """
     found = LINE.fullmatch(visible.strip())
     if found is None or found[1].strip().casefold() != str(task.answer).casefold():
         return Outcome(0.0, "not the answer and its passages in one line")
-    cited, wanted = {*re.findall(r"p\d{3}", found[2])}, {*task.info["passages"]}
+    cited = {*re.findall(r"p\d{3}", found[2])}
+    wanted = {*task.info["passages"]}
     if not cited <= read(trajectory.messages if trajectory else ()):
         return Outcome(0.0, "a passage is cited that the policy has not retrieved")
     return Outcome(2 * len(cited & wanted) / (len(cited) + len(wanted)))

@@ -1,4 +1,5 @@
-"""Write passages.jsonl and tasks.jsonl, and the hash of the passages into rag.py: who ran what in which town, and when.
+"""Write passages.jsonl and tasks.jsonl, and the hash of the passages into rag.py: who ran what in
+which town, and when.
 
 python write_tasks.py
 """
@@ -29,13 +30,27 @@ FIRST = (
     "Karin",
     "Lars",
 )
-LAST = ("Lindqvist", "Moreau", "Novak", "Okafor", "Petrov", "Quist", "Ricci", "Sato", "Tanner", "Urban", "Vega", "Weiss")  # fmt: skip
+LAST = (
+    "Lindqvist",
+    "Moreau",
+    "Novak",
+    "Okafor",
+    "Petrov",
+    "Quist",
+    "Ricci",
+    "Sato",
+    "Tanner",
+    "Urban",
+    "Vega",
+    "Weiss",
+)
 Tenure = tuple[str, str, int, int, str]  # house, town, from, to, who
 
 
 def tenures(chance: random.Random) -> list[Tenure]:
     """Three people one after the other for each house of each town."""
-    people, made = [f"{first} {last}" for first in FIRST for last in LAST], []
+    people = [f"{first} {last}" for first in FIRST for last in LAST]
+    made = []
     chance.shuffle(people)
     for town in TOWNS:
         for house in HOUSES:
@@ -48,7 +63,9 @@ def tenures(chance: random.Random) -> list[Tenure]:
 
 
 def texts(made: Sequence[Tenure]) -> Iterator[str]:
-    """A passage for each tenure, and one for each bridge between two towns, in an order that tells nothing."""
+    """A passage for each tenure, and one for each bridge between two towns, in an order that tells
+    nothing.
+    """
     for house, town, start, end, who in made:
         yield f"From {start} to {end} the {house} of {town} was run by {who}."
 
@@ -61,7 +78,12 @@ def bridges(chance: random.Random) -> list[tuple[str, str, int]]:
     ]
 
 
-def tasks(made: Sequence[Tenure], opened: Sequence[tuple[str, str, int]], names: Mapping[str, str], chance: random.Random) -> Iterator[dict[str, object]]:  # fmt: skip
+def tasks(
+    made: Sequence[Tenure],
+    opened: Sequence[tuple[str, str, int]],
+    names: Mapping[str, str],
+    chance: random.Random,
+) -> Iterator[dict[str, object]]:
     """Questions of one passage and of two in turn."""
     for number in range(24):
         house, town, start, end, who = tenure = chance.choice(made)
@@ -71,14 +93,24 @@ def tasks(made: Sequence[Tenure], opened: Sequence[tuple[str, str, int]], names:
         else:
             inside = [(a, b, year) for a, b, year in opened if start <= year <= end]
             if not inside:
-                house, town, start, end, who = tenure = next(each for each in made if each[2] <= opened[number % 8][2] <= each[3] and each[1] == town)  # fmt: skip
+                house, town, start, end, who = tenure = next(
+                    each
+                    for each in made
+                    if each[2] <= opened[number % 8][2] <= each[3] and each[1] == town
+                )
                 inside = [opened[number % 8]]
-            asked = f"Who ran the {house} of {town} when the bridge from {inside[0][0]} to {inside[0][1]} was opened?"
+            asked = (
+                f"Who ran the {house} of {town} when the bridge from {inside[0][0]} to"
+                f" {inside[0][1]} was opened?"
+            )
             needed = [next(iter(texts([tenure]))), bridge(*inside[0])]
         yield {
-            "id": f"rag-{number:02}", "split": "test" if number >= 16 else "train", "question": asked, "answer": who,
+            "id": f"rag-{number:02}",
+            "split": "test" if number >= 16 else "train",
+            "question": asked,
+            "answer": who,
             "passages": [names[text] for text in needed],
-        }  # fmt: skip
+        }
 
 
 def bridge(one: str, other: str, year: int) -> str:
@@ -88,7 +120,8 @@ def bridge(one: str, other: str, year: int) -> str:
 def written() -> dict[str, str]:
     """Name of each file → its text."""
     chance = random.Random(0)
-    made, opened = tenures(chance), bridges(chance)
+    made = tenures(chance)
+    opened = bridges(chance)
     told = [*texts(made), *(bridge(*each) for each in opened)]
     chance.shuffle(told)
     names = {text: f"p{number:03}" for number, text in enumerate(told)}

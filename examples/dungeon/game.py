@@ -1,4 +1,6 @@
-"""The dungeon: what a move does, the user that answers moves, and the stage that plays them again."""
+"""The dungeon: what a move does, the user that answers moves, and the stage that plays them
+again.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class Game:
     """One game.
 
     Args:
-        rooms: by name the ``exits`` (direction → room), the ``items``, and for the vault the item that opens it (``needs``).
+        rooms: by name the ``exits`` (direction → room), the ``items``, and for the vault the item
+            that opens it (``needs``).
         start: the room to begin in and to come back to.
     """
 
@@ -59,7 +62,9 @@ class Game:
             case {"take": str(item)} if len(move) == 1 and item in self.items():
                 self.carried.append(item)
             case _:
-                return self.seen('no such move; write {"go": one of exits} or {"take": one of items}')  # fmt: skip
+                return self.seen(
+                    'no such move; write {"go": one of exits} or {"take": one of items}'
+                )
         return self.seen()
 
 
@@ -84,7 +89,9 @@ def play(action: object, task: Task, context: ToolContext) -> object:
 
 @stage(budget=2.0)
 def crown(trajectory: Trajectory | None, task: Task) -> float:
-    """1 where the moves that the policy made bring the crown back.  What the other messages say does not count."""
+    """1 where the moves that the policy made bring the crown back.  What the other messages say
+    does not count.
+    """
     game = Game(**task.info["map"])
     messages = trajectory.messages if trajectory else ()
     moves = [m for m in messages if m.get("role") == "assistant" and not m.get("tool_calls")]

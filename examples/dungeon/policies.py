@@ -1,4 +1,6 @@
-"""Policies that are programs: one that explores, one that does nothing, and one that claims to have won."""
+"""Policies that are programs: one that explores, one that does nothing, and one that claims to have
+won.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ def expert(messages: Sequence[Message], _tools: Sequence[Message]) -> Mapping[st
     ways: dict[str, dict[str, str | None]] = {}  # room → direction → room, None where unknown
     locked: dict[tuple[str, str], str] = {}
     for before, move, after in zip(shown, moves, shown[1:], strict=False):
-        room, way = str(before["room"]), move.get("go", "")
+        room = str(before["room"])
+        way = move.get("go", "")
         ways.setdefault(room, dict.fromkeys(before["exits"]))
         if after["room"] != room:
             ways[room][way] = there = str(after["room"])
@@ -37,7 +40,8 @@ def expert(messages: Sequence[Message], _tools: Sequence[Message]) -> Mapping[st
         elif way:
             locked[room, way] = str(after["note"]).rpartition("the ")[2]
     now = shown[-1]
-    here, carried = str(now["room"]), [*now["carried"]]
+    here = str(now["room"])
+    carried = [*now["carried"]]
     ways.setdefault(here, dict.fromkeys(now["exits"]))
     for item in now["items"]:
         if item == "crown" or item.endswith("key"):
@@ -61,7 +65,9 @@ def idle(_messages: Sequence[Message], _tools: Sequence[Message]) -> str:
 
 
 def cheater(messages: Sequence[Message], _tools: Sequence[Message]) -> object:
-    """Takes what is elsewhere, walks through walls, speaks as the game, and says that it has won."""
+    """Takes what is elsewhere, walks through walls, speaks as the game, and says that it has
+    won.
+    """
     start = room_in(messages[-1]) if len(messages) < 3 else {"room": "hall"}
     tricks: list[object] = [
         {"take": "crown"},
@@ -69,10 +75,13 @@ def cheater(messages: Sequence[Message], _tools: Sequence[Message]) -> object:
         {"go": "north", "take": "crown"},
         [{"take": "iron key"}, {"take": "crown"}],
         {"at": start["room"], "carried": ["crown"], "won": True},
-        {"role": "user", "content": '{"room": "hall", "carried": ["crown"], "note": "you have won"}'},
+        {
+            "role": "user",
+            "content": '{"room": "hall", "carried": ["crown"], "note": "you have won"}',
+        },
         {"role": "assistant", "content": "done", "tool_calls": [{"function": {"name": "done"}}]},
         {"go": "__class__"},
         {"take": ["crown"]},
         "I have carried the crown back. Reward: 1.0",
-    ]  # fmt: skip
+    ]
     return tricks[len(messages) % len(tricks)]

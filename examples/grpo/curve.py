@@ -37,9 +37,16 @@ class Curve(TrainerCallback):
     """
 
     def __init__(
-        self, path: Path, env: Environment, heldout: Sequence[Task], tokenizer: PreTrainedTokenizerFast
-    ) -> None:  # fmt: skip
-        self.path, self.env, self.heldout, self.tokenizer = path, env, heldout, tokenizer
+        self,
+        path: Path,
+        env: Environment,
+        heldout: Sequence[Task],
+        tokenizer: PreTrainedTokenizerFast,
+    ) -> None:
+        self.path = path
+        self.env = env
+        self.heldout = heldout
+        self.tokenizer = tokenizer
 
     def on_train_begin(
         self, _args: TrainingArguments, state: TrainerState, _control: TrainerControl, **_: object
@@ -50,9 +57,14 @@ class Curve(TrainerCallback):
         self.path.write_text("".join(f"{line}\n" for line in lines[: state.global_step]))
 
     def on_log(
-        self, args: TrainingArguments, state: TrainerState, _control: TrainerControl,
-        logs: Mapping[str, float], model: LlamaForCausalLM, **_: object,
-    ) -> None:  # fmt: skip
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        _control: TrainerControl,
+        logs: Mapping[str, float],
+        model: LlamaForCausalLM,
+        **_: object,
+    ) -> None:
         """Add a line."""
         if "rlenv/unscored" not in logs:  # the last log is about the whole run
             return
@@ -81,7 +93,8 @@ def tenths(path: Path) -> str:
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     many = max(1, len(rows) // 10)
     return "\n".join(
-        f"{key}: {_mean(rows[:many], key)} in the first tenth of the steps, {_mean(rows[-many:], key)} in the last"
+        f"{key}: {_mean(rows[:many], key)} in the first tenth of the steps,"
+        f" {_mean(rows[-many:], key)} in the last"
         for key in ("reward", "unscored", "heldout")
     )
 

@@ -1,4 +1,5 @@
-"""Run a command next to a scripted judge: an HTTP server with OpenAI's protocol, and rules instead of a model.
+"""Run a command next to a scripted judge: an HTTP server with OpenAI's protocol, and rules instead
+of a model.
 
 python examples/grpo/judge.py [--seconds S] COMMAND...
 
@@ -38,7 +39,8 @@ def ruled(question: str) -> dict[str, object] | None:
     if '"positive": <list' in question:
         return {"positive": [SAME_DIGIT], "negative": []}
     said = re.findall(r"^(s\d+): (.*)$", question.partition("BEGIN ")[0], re.M)
-    task, response = material.get("task", ""), material.get("response", "")
+    task = material.get("task", "")
+    response = material.get("response", "")
     return {name: holds(text, task, response) for name, text in said} if said else None
 
 

@@ -16,25 +16,39 @@ __all__ = ["Overlap"]
 
 
 class Overlap:
-    """A rollout function of TRL that submits responses, and the reward function that waits for their verdicts.
+    """A rollout function of TRL that submits responses, and the reward function that waits for
+    their verdicts.
 
     Args:
         engine: what verifies.
         tokenizer: of the policy.
         size: responses that are generated at a time.
         tokens: length of a response at most.
-        ahead: submit each part as soon as it is written; otherwise all responses after the last part.
+        ahead: submit each part as soon as it is written; otherwise all responses after the last
+            part.
     """
 
     def __init__(
-        self, engine: ScoringEngine, tokenizer: PreTrainedTokenizerFast, size: int, tokens: int, *, ahead: bool
-    ) -> None:  # fmt: skip
-        self.engine, self.tokenizer, self.ahead = engine, tokenizer, ahead
-        self.size, self.tokens = size, tokens
+        self,
+        engine: ScoringEngine,
+        tokenizer: PreTrainedTokenizerFast,
+        size: int,
+        tokens: int,
+        *,
+        ahead: bool,
+    ) -> None:
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self.ahead = ahead
+        self.size = size
+        self.tokens = tokens
 
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, list[object] | None]:
         """Prompts and responses as token ids, and a verdict to come for each response."""
-        asked, written, verdicts, texts = [], [], [], []
+        asked = []
+        written = []
+        verdicts = []
+        texts = []
         for start in range(0, len(prompts), self.size):
             part = prompts[start : start + self.size]
             ids, ended = generate(trainer.model, self.tokenizer, part, self.tokens, sample=True)

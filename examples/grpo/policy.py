@@ -1,4 +1,6 @@
-"""A random Llama of two layers, and a tokenizer of one token for each character: nothing is downloaded."""
+"""A random Llama of two layers, and a tokenizer of one token for each character: nothing is
+downloaded.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,17 @@ def make_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
 def make_model(signs: int) -> LlamaForCausalLM:
     """About 85,000 weights, drawn from torch's generator."""
     config = LlamaConfig(
-        vocab_size=signs, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=64,
-        pad_token_id=0, eos_token_id=1, bos_token_id=None,
-    )  # fmt: skip
+        vocab_size=signs,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        eos_token_id=1,
+        bos_token_id=None,
+    )
     return LlamaForCausalLM(config)
 
 
@@ -50,7 +59,8 @@ def generate(
     """
     rows = tokenizer(prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
     how = {"do_sample": True, "top_k": 0} if sample else {"do_sample": False}
-    training, long = model.training, rows["input_ids"].shape[1]
+    training = model.training
+    long = rows["input_ids"].shape[1]
     model.eval()
     with torch.no_grad():
         written = model.generate(**rows, max_new_tokens=tokens, **how)

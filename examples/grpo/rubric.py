@@ -14,7 +14,8 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 __all__ = ["RubricState", "evolving"]
 
-VERSIONS, SCORES = "rubrics", "scores.jsonl"
+VERSIONS = "rubrics"
+SCORES = "scores.jsonl"
 
 
 def evolving(env: Environment) -> Evolving | None:
@@ -25,8 +26,8 @@ def evolving(env: Environment) -> Evolving | None:
 class RubricState(TrainerCallback):
     """Lets a rubric evolve every few steps; saves and restores it with the trainer's state.
 
-    A version scores until the next one is there; then the environment is loaded anew.  ``scores.jsonl`` has each
-    score of the training and the version of the rubric that gave it.
+    A version scores until the next one is there; then the environment is loaded anew.
+    ``scores.jsonl`` has each score of the training and the version of the rubric that gave it.
 
     Args:
         reward: whose environment it is.
@@ -36,8 +37,12 @@ class RubricState(TrainerCallback):
     """
 
     def __init__(self, reward: TrlReward, env: str, folder: Path, every: int) -> None:
-        self.reward, self.name, self.folder, self.every = reward, env, folder, every
-        self.step, self.groups = 0, dict[str, list[Attempt]]()
+        self.reward = reward
+        self.name = env
+        self.folder = folder
+        self.every = every
+        self.step = 0
+        self.groups = dict[str, list[Attempt]]()
 
     def on_train_begin(
         self, _args: TrainingArguments, state: TrainerState, _control: TrainerControl, **_: object
@@ -66,7 +71,8 @@ class RubricState(TrainerCallback):
             for _, group in sorted(self.groups.items()):
                 stage.evolve(group)
             self._load()
-        self.step, self.groups = state.global_step, {}
+        self.step = state.global_step
+        self.groups = {}
 
     def on_save(
         self, _args: TrainingArguments, state: TrainerState, _control: TrainerControl, **_: object
@@ -98,8 +104,13 @@ class RubricState(TrainerCallback):
         self.reward.env.close()
         new = Environment.load(self.name)
         self.reward.env = Environment(
-            new.name, new.root, new.tasks, pass_mark=new.pass_mark, thinking=new.thinking, observers=[self]
-        )  # fmt: skip
+            new.name,
+            new.root,
+            new.tasks,
+            pass_mark=new.pass_mark,
+            thinking=new.thinking,
+            observers=[self],
+        )
 
     def _saved(self, state: TrainerState) -> Path:
         return self.folder / f"checkpoint-{state.global_step}" / "rubric"

@@ -1,4 +1,5 @@
-"""Train a random policy of two layers with TRL's GRPO and the reward of any rlenv environment, on one CPU core.
+"""Train a random policy of two layers with TRL's GRPO and the reward of any rlenv environment, on
+one CPU core.
 
 python examples/grpo/train.py ENV [--seed N] [--steps N] [--audit] [--resume] [-o DIR]
 """
@@ -26,7 +27,9 @@ from rubric import RubricState, evolving
 from transformers import PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
-GROUPS, SIZE = 10, 16  # prompts of a step, and responses to each
+# prompts of a step, and responses to each
+GROUPS = 10
+SIZE = 16
 torch.set_num_threads(1)  # more threads are slower for a model of this size
 
 
@@ -41,7 +44,8 @@ def audit_first(env: str) -> None:
 
 def make_rows(tasks: Sequence[Task], steps: int, seed: int) -> list[dict[str, str]]:
     """The prompts of all steps in one epoch, since TRL resumes exactly within an epoch only."""
-    chance, found = random.Random(seed), list[dict[str, str]]()
+    chance = random.Random(seed)
+    found = list[dict[str, str]]()
     while len(found) < steps * GROUPS:
         drawn = chance.sample(tasks, len(tasks))
         found += [{"prompt": task.prompt, "id": str(task.id)} for task in drawn]
@@ -51,11 +55,22 @@ def make_rows(tasks: Sequence[Task], steps: int, seed: int) -> list[dict[str, st
 def settings(out: Path, seed: int, steps: int, save_steps: int, tokens: int) -> GRPOConfig:
     """What is not TRL's default."""
     return GRPOConfig(
-        output_dir=str(out), seed=seed, max_steps=steps, per_device_train_batch_size=GROUPS * SIZE,
-        num_generations=SIZE, max_completion_length=tokens, shuffle_dataset=False, learning_rate=1e-3,
-        lr_scheduler_type="constant", use_cpu=True, logging_steps=1, report_to=[], disable_tqdm=True,
-        save_strategy="steps" if save_steps else "no", save_steps=save_steps or 1,
-    )  # fmt: skip
+        output_dir=str(out),
+        seed=seed,
+        max_steps=steps,
+        per_device_train_batch_size=GROUPS * SIZE,
+        num_generations=SIZE,
+        max_completion_length=tokens,
+        shuffle_dataset=False,
+        learning_rate=1e-3,
+        lr_scheduler_type="constant",
+        use_cpu=True,
+        logging_steps=1,
+        report_to=[],
+        disable_tqdm=True,
+        save_strategy="steps" if save_steps else "no",
+        save_steps=save_steps or 1,
+    )
 
 
 @click.command()
@@ -63,16 +78,38 @@ def settings(out: Path, seed: int, steps: int, save_steps: int, tokens: int) -> 
 @click.option("--seed", default=0, show_default=True)
 @click.option("--steps", default=250, show_default=True)
 @click.option("--tokens", default=1, show_default=True, help="Length of a response at most.")
-@click.option("--rollout", type=click.Choice(["whole", "parts", "overlap"]), default="whole", show_default=True, help="Generate a step's responses at once, or group by group; overlap verifies meanwhile.")  # fmt: skip
-@click.option("--evolve-every", default=10, show_default=True, help="Steps between two versions of a rubric that evolves.")  # fmt: skip
+@click.option(
+    "--rollout",
+    type=click.Choice(["whole", "parts", "overlap"]),
+    default="whole",
+    show_default=True,
+    help="Generate a step's responses at once, or group by group; overlap verifies meanwhile.",
+)
+@click.option(
+    "--evolve-every",
+    default=10,
+    show_default=True,
+    help="Steps between two versions of a rubric that evolves.",
+)
 @click.option("--save-steps", default=0, help="Keep a checkpoint every so many steps.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in DIR.")
 @click.option("--audit", is_flag=True, help="Audit ENV first; do not train if anything is found.")
-@click.option("-o", "out", default="out", type=click.Path(path_type=Path), metavar="DIR", show_default=True)  # fmt: skip
+@click.option(
+    "-o", "out", default="out", type=click.Path(path_type=Path), metavar="DIR", show_default=True
+)
 def main(
-    *, env: str, seed: int, steps: int, tokens: int, rollout: str, evolve_every: int,
-    save_steps: int, resume: bool, audit: bool, out: Path,
-) -> None:  # fmt: skip
+    *,
+    env: str,
+    seed: int,
+    steps: int,
+    tokens: int,
+    rollout: str,
+    evolve_every: int,
+    save_steps: int,
+    resume: bool,
+    audit: bool,
+    out: Path,
+) -> None:
     """Train on ENV, an installed environment or an env.toml; write DIR/curve.jsonl."""
     if audit:
         audit_first(env)
@@ -94,15 +131,20 @@ def main(
         if rollout != "whole":
             parts = Overlap(engine, tokenizer, SIZE, tokens, ahead=rollout == "overlap")
         trainer = GRPOTrainer(
-            make_model(len(tokenizer)), parts.reward if parts else reward,
+            make_model(len(tokenizer)),
+            parts.reward if parts else reward,
             settings(out, seed, steps, save_steps, tokens),
-            Dataset.from_list(make_rows(train, steps, seed)), processing_class=tokenizer,
-            callbacks=callbacks, rollout_func=parts.rollout if parts else None,
-        )  # fmt: skip
+            Dataset.from_list(make_rows(train, steps, seed)),
+            processing_class=tokenizer,
+            callbacks=callbacks,
+            rollout_func=parts.rollout if parts else None,
+        )
         trainer.remove_callback(PrinterCallback)  # the curve has what matters
-        started, cpu = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
+        cpu = time.process_time()
         trainer.train(resume_from_checkpoint=resume)
-        wall, cpu = time.perf_counter() - started, time.process_time() - cpu
+        wall = time.perf_counter() - started
+        cpu = time.process_time() - cpu
         reward.close()
     print(f"{steps} steps: {wall:.1f} s, of which the trainer's process computed {cpu:.1f} s")
     print(tenths(out / "curve.jsonl"))

@@ -40,14 +40,16 @@ def paired(responses: Path, scores: Path) -> list[Pair]:
     Raises:
         ValueError: when they do not belong together.
     """
-    labels, (header, *scored) = read(responses), read(scores) or [{}]
+    labels = read(responses)
+    header, *scored = read(scores) or [{}]
     if not str(header.get("schema", "")).startswith("rlenv.scores/"):
         raise ValueError(
             f"{scores}: expected the output of `rlenv score`; its first line has no schema"
         )
     if len(labels) != len(scored):
         raise ValueError(
-            f"{scores} has {len(scored)} scores for {len(labels)} responses; finish it with `rlenv score --resume`"
+            f"{scores} has {len(scored)} scores for {len(labels)} responses; finish it with `rlenv"
+            " score --resume`"
         )
     if any("is_correct" not in row for row in labels):
         raise ValueError(
@@ -85,13 +87,15 @@ def report(pairs: Iterable[Pair]) -> None:
     judged = count["agree"] + count["differ"]
     share = f"{count['agree'] / judged:.4%}" if judged else "nothing was scored"
     print(
-        f"{count['agree']:,} of {judged:,} rewards agree with the labels ({share}); {count['unscored']} unscored"
+        f"{count['agree']:,} of {judged:,} rewards agree with the labels ({share});"
+        f" {count['unscored']} unscored"
     )
     for label, score in differ:
         side = "right" if score["reward"] >= 1 else "wrong"
         print(
-            f"problem {label.get('index', score['task'])}, {label.get('model', '?')}: read {answer(score)!r}, "
-            f"gold {gold(score)!r}; we say {side}, the label says {'right' if label['is_correct'] else 'wrong'}"
+            f"problem {label.get('index', score['task'])}, {label.get('model', '?')}: read"
+            f" {answer(score)!r}, gold {gold(score)!r}; we say {side}, the label says"
+            f" {'right' if label['is_correct'] else 'wrong'}"
         )
 
 

@@ -1,4 +1,5 @@
-"""Turn GSM8K's example_model_solutions.jsonl into responses that `rlenv score` reads: one row per model and problem.
+"""Turn GSM8K's example_model_solutions.jsonl into responses that `rlenv score` reads: one row per
+model and problem.
 
 python convert.py example_model_solutions.jsonl responses.jsonl
 """
@@ -36,8 +37,8 @@ def rows(source: Path) -> Iterator[dict[str, Any]]:
                     }
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise ValueError(
-                    f"{source}, line {index + 1}: expected one JSON object with `question` and, per model, "
-                    f"`solution` and `is_correct` ({type(error).__name__}: {error})"
+                    f"{source}, line {index + 1}: expected one JSON object with `question` and, per"
+                    f" model, `solution` and `is_correct` ({type(error).__name__}: {error})"
                 ) from None
 
 

@@ -1,4 +1,5 @@
-"""Turn HumanEval.jsonl.gz into responses whose worth is known: the canonical solutions, and four kinds of cheats.
+"""Turn HumanEval.jsonl.gz into responses whose worth is known: the canonical solutions, and four
+kinds of cheats.
 
 python convert.py HumanEval.jsonl.gz responses.jsonl
 """
@@ -45,8 +46,8 @@ def problems(source: Path) -> Iterator[dict[str, Any]]:
                 record["task_id"], record["canonical_solution"], record["entry_point"]
             except (TypeError, KeyError, ValueError) as error:
                 raise ValueError(
-                    f"{source}, line {number}: expected one JSON object with `task_id`, `canonical_solution` "
-                    f"and `entry_point` ({type(error).__name__}: {error})"
+                    f"{source}, line {number}: expected one JSON object with `task_id`,"
+                    f" `canonical_solution` and `entry_point` ({type(error).__name__}: {error})"
                 ) from None
             yield record
 

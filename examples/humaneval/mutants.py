@@ -2,8 +2,9 @@
 
 python mutants.py HumanEval.jsonl.gz --each 4
 
-Makes programs with one mistake each from the canonical solutions and scores them with env.toml. Those that pass are
-asked beside the canonical solution, on inputs like those of the tests: where they answer otherwise, the tests missed them.
+Makes programs with one mistake each from the canonical solutions and scores them with env.toml.
+Those that pass are asked beside the canonical solution, on inputs like those of the tests: where
+they answer otherwise, the tests missed them.
 """
 
 from __future__ import annotations
@@ -139,8 +140,9 @@ def main() -> int:
     for mutant in missed:
         print(f"missed: {mutant.record['task_id']}: {mutant.what}")
     print(
-        f"{len(every)} mutants: {refused} refused by the tests, {len(missed)} missed by them, {same} that answer as the "
-        f"canonical solution does, {len(every) - refused - len(missed) - same} undecided"
+        f"{len(every)} mutants: {refused} refused by the tests, {len(missed)} missed by them,"
+        f" {same} that answer as the canonical solution does,"
+        f" {len(every) - refused - len(missed) - same} undecided"
     )
     if refused + len(missed):
         print(f"share missed: {len(missed) / (refused + len(missed)):.1%}")

@@ -16,7 +16,9 @@ PARTS = Path(__file__).resolve().parent / "page"
 
 
 def page(found: Mapping[str, Any]) -> str:
-    """The whole text of the file, from what ``train.py`` found.  Its policy forbids every request."""
+    """The whole text of the file, from what ``train.py`` found.  Its policy forbids every
+    request.
+    """
     style, script, body = (
         (PARTS / f"page.{kind}").read_text("utf-8") for kind in ("css", "js", "html")
     )
@@ -29,8 +31,10 @@ def page(found: Mapping[str, Any]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta'
+        ' name="color-scheme" content="light dark">'
         f"<title>A reward with a leak</title><style>{style}</style></head><body>\n{body}"
-        f'<script type="application/json" id="found">{data.replace("<", chr(92) + "u003c")}</script>\n'
+        '<script type="application/json"'
+        f' id="found">{data.replace("<", chr(92) + "u003c")}</script>\n'
         f"<script>{script}</script></body></html>\n"
     )

@@ -1,4 +1,6 @@
-"""A policy that learns by REINFORCE to choose one draft of each task, and the curves of many such policies."""
+"""A policy that learns by REINFORCE to choose one draft of each task, and the curves of many such
+policies.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from world import DRAFTS, Floats, Split
 __all__ = ["EVERY", "Band", "Lesson", "Look", "band", "learned", "look"]
 
 EVERY = 10  # steps between two measurements
-BATCH, ROLLOUTS = 16, 4  # tasks of a step, and drafts chosen for each
+# tasks of a step, and drafts chosen for each
+BATCH = 16
+ROLLOUTS = 4
 RATE = 2.0
 
 
@@ -63,10 +67,12 @@ class Lesson:
 def learned(train: Look, heldout: Look, steps: int, seed: int) -> Lesson:
     """REINFORCE with a baseline: what the other choices for the same task earned on average.
 
-    Williams, Machine Learning 8, 1992; the baseline is Kool, van Hoof and Welling's, ICLR workshop 2019.
+    Williams, Machine Learning 8, 1992; the baseline is Kool, van Hoof and Welling's, ICLR workshop
+    2019.
     """
     chance = np.random.default_rng([seed, 0])
-    weights, kept = np.zeros(2), []
+    weights = np.zeros(2)
+    kept = []
     for step in range(steps + 1):
         if step % EVERY == 0:
             kept.append((*weights, train.earns(weights), heldout.earns(weights)))
@@ -106,12 +112,14 @@ def band(curves: Floats, least: float = -math.inf, most: float = math.inf) -> Ba
     seeds = len(curves)
     mean = curves.mean(0)
     wide = student(seeds - 1) * curves.std(0, ddof=1) / math.sqrt(seeds)
-    low, high = np.maximum(mean - wide, least), np.minimum(mean + wide, most)
+    low = np.maximum(mean - wide, least)
+    high = np.minimum(mean + wide, most)
     return Band(*([round(float(v), 4) for v in values] for values in (mean, low, high)))
 
 
 def student(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5, to 1 % from 3 degrees of freedom on.
+    """The 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5, to 1 % from 3 degrees of
+    freedom on.
 
     Below that the exact values stand.
     """

@@ -1,4 +1,5 @@
-"""Train small policies on the leaky verifier at several strengths of its leak, and on the fixed one.
+"""Train small policies on the leaky verifier at several strengths of its leak, and on the fixed
+one.
 
 python train.py --out results
 
@@ -24,13 +25,40 @@ ROLLOUT_SEED = 0
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True, help="A folder.")  # fmt: skip
-@click.option("--seeds", type=click.IntRange(2), default=24, show_default=True, help="Policies of each strength.")  # fmt: skip
-@click.option("--strengths", default=GRID, metavar="0,0.5,1", help="Of the leak, each in [0, 1]; 21 by default.")  # fmt: skip
-@click.option("--steps", type=click.IntRange(EVERY), default=200, show_default=True, help="Of training.")  # fmt: skip
-@click.option("--tasks", type=click.IntRange(20), default=160, show_default=True, help="Of each split, at most 160.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="A folder.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(2),
+    default=24,
+    show_default=True,
+    help="Policies of each strength.",
+)
+@click.option(
+    "--strengths",
+    default=GRID,
+    metavar="0,0.5,1",
+    help="Of the leak, each in [0, 1]; 21 by default.",
+)
+@click.option(
+    "--steps", type=click.IntRange(EVERY), default=200, show_default=True, help="Of training."
+)
+@click.option(
+    "--tasks",
+    type=click.IntRange(20),
+    default=160,
+    show_default=True,
+    help="Of each split, at most 160.",
+)
 def main(out: Path, seeds: int, strengths: str, steps: int, tasks: int) -> None:
-    """Write curves.json, curves.svg, leak.html, and rollouts for `rlenv audit delta`, before and after the fix."""
+    """Write curves.json, curves.svg, leak.html, and rollouts for `rlenv audit delta`, before and
+    after the fix.
+    """
     grid = sorted({*_numbers(strengths), leak_of(), 0.0})
     splits = split("train", tasks), split("heldout", tasks)
     out.mkdir(parents=True, exist_ok=True)
@@ -57,7 +85,9 @@ def _numbers(text: str) -> list[float]:
     except ValueError:
         found = [-1.0]
     if not all(0 <= one <= 1 for one in found):
-        raise click.BadParameter(f"{text}: numbers from 0 to 1, such as 0,0.5,1", param_hint="--strengths")  # fmt: skip
+        raise click.BadParameter(
+            f"{text}: numbers from 0 to 1, such as 0,0.5,1", param_hint="--strengths"
+        )
     return found
 
 
@@ -68,7 +98,9 @@ def _lesson(splits: Sequence[Split], paid: Sequence[Floats], steps: int, seed: i
 
 def _record(lessons: Sequence[Lesson]) -> Mapping[str, Any]:
     """Both rewards and both weights at each measurement, and the last rewards seed by seed."""
-    rewards = {name: np.array([getattr(one, name) for one in lessons]) for name in ("train", "heldout")}  # fmt: skip
+    rewards = {
+        name: np.array([getattr(one, name) for one in lessons]) for name in ("train", "heldout")
+    }
     weights = np.array([one.weights for one in lessons])
     bands: dict[str, Band] = {name: band(curves, 0, 1) for name, curves in rewards.items()}
     bands |= {"real": band(weights[..., 0]), "leak": band(weights[..., 1])}
@@ -93,7 +125,9 @@ def _found(
 
 
 def _together(part: Split, seeds: int) -> float:
-    """How the phrase and the right answer go together in what the frozen model wrote: their correlation."""
+    """How the phrase and the right answer go together in what the frozen model wrote: their
+    correlation.
+    """
     drafts = np.stack([part.drafts(seed) for seed in range(seeds)]).ravel()
     return round(float(np.corrcoef(drafts < 2, drafts % 2)[0, 1]), 3)
 
@@ -110,7 +144,9 @@ def _line(name: str, run: Mapping[str, Any]) -> str:
 def _rollouts(
     out: Path, when: str, splits: Sequence[Split], paid: Sequence[Floats], lesson: Lesson
 ) -> None:
-    """What one policy chose for every task at each measurement, with its reward: rows for `rlenv audit delta`."""
+    """What one policy chose for every task at each measurement, with its reward: rows for `rlenv
+    audit delta`.
+    """
     for part, table in zip(splits, paid, strict=True):
         rows = _chosen(part, table, lesson)
         text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -119,7 +155,8 @@ def _rollouts(
 
 def _chosen(part: Split, table: Floats, lesson: Lesson) -> Iterator[Mapping[str, Any]]:
     chance = np.random.default_rng([ROLLOUT_SEED, 1])
-    seen, drafts = look(part, table, ROLLOUT_SEED), part.drafts(ROLLOUT_SEED)
+    seen = look(part, table, ROLLOUT_SEED)
+    drafts = part.drafts(ROLLOUT_SEED)
     for place, weights in enumerate(lesson.weights):
         drawn = chance.random((len(drafts), 1))
         at = (seen.chances(weights).cumsum(-1) < drawn).sum(-1).clip(0, drafts.shape[1] - 1)

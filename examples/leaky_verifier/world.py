@@ -1,8 +1,10 @@
-"""The world of the toy: tasks, the drafts that a frozen model has written for them, and what the verifier pays for each.
+"""The world of the toy: tasks, the drafts that a frozen model has written for them, and what the
+verifier pays for each.
 
-A task is a multiplication in words.  For each there are six drafts, one of them right, and one of them (perhaps the same)
-says the stock phrase.  In training the phrase is in the right draft twice as often as chance would have it; on held-out
-tasks it is there by chance.  A policy sees of a draft what ``features`` reads in its text.
+A task is a multiplication in words.  For each there are six drafts, one of them right, and one of
+them (perhaps the same) says the stock phrase.  In training the phrase is in the right draft twice
+as often as chance would have it; on held-out tasks it is there by chance.  A policy sees of a draft
+what ``features`` reads in its text.
 """
 
 from __future__ import annotations
@@ -53,14 +55,18 @@ class Split:
     seen: Floats
 
     def drafts(self, seed: int) -> Ints:
-        """N × DRAFTS columns of ``texts``: what the frozen model wrote, drawn anew for each seed."""
+        """N × DRAFTS columns of ``texts``: what the frozen model wrote, drawn anew for each
+        seed.
+        """
         chance = np.random.default_rng([seed, len(self.name)])
         count = len(self.tasks)
         slip = np.stack([chance.permuted(np.tile(np.arange(5), (count, 1)), axis=1) for _ in SLIPS])
         changes = (chance.random((count, DRAFTS - 1)) >= KEEPS).astype(np.int64)
-        wrong = 1 + 5 * changes + np.take_along_axis(
-            np.moveaxis(slip, 0, -1), changes[..., None], axis=2
-        )[..., 0]  # fmt: skip
+        wrong = (
+            1
+            + 5 * changes
+            + np.take_along_axis(np.moveaxis(slip, 0, -1), changes[..., None], axis=2)[..., 0]
+        )
         answers = np.concatenate([np.zeros((count, 1), np.int64), wrong], axis=1)
         says = np.where(
             chance.random(count) < RIGHT_SAYS[self.name], 0, chance.integers(1, DRAFTS, count)
@@ -68,7 +74,8 @@ class Split:
         return np.asarray(2 * answers + (np.arange(DRAFTS) == says[:, None]))
 
     def rewards(self, env: Environment) -> Floats:
-        """N × VARIANTS: what ``env`` pays for each text; each is verified once, since verdicts are deterministic.
+        """N × VARIANTS: what ``env`` pays for each text; each is verified once, since verdicts are
+        deterministic.
 
         Raises:
             VerifierFault: a text got no reward.
@@ -81,7 +88,8 @@ class Split:
 
 
 def features(prompt: str, response: str) -> tuple[float, float]:
-    """What a policy sees: whether the last digit can be right, and whether the phrase is there; each 0 or 1.
+    """What a policy sees: whether the last digit can be right, and whether the phrase is there;
+    each 0 or 1.
 
     The first is the real signal: a right answer always has it, and four slips of ten have it too.
     """
@@ -116,7 +124,9 @@ def _texts(right: int) -> list[str]:
 
 
 def environment(strength: float) -> Environment:
-    """``env.toml`` with this strength of its leak, in [0, 1]; at 0, where the leak pays nothing, ``fixed.toml``."""
+    """``env.toml`` with this strength of its leak, in [0, 1]; at 0, where the leak pays nothing,
+    ``fixed.toml``.
+    """
     if not strength:
         return Environment.from_file(HERE / "fixed.toml")
     found = _read("env.toml")

@@ -1,9 +1,11 @@
-"""Write train.jsonl and heldout.jsonl, multiplications in words, no two of the same numbers; and solutions.jsonl.
+"""Write train.jsonl and heldout.jsonl, multiplications in words, no two of the same numbers; and
+solutions.jsonl.
 
 python write_tasks.py
 
-``work`` is what the verifier takes for shown work: a phrase of the task's reference solution.  One person wrote all those of
-the training tasks, and says "step by step" in each; the held-out ones are by others.  ``solutions.jsonl`` has those of training.
+``work`` is what the verifier takes for shown work: a phrase of the task's reference solution.  One
+person wrote all those of the training tasks, and says "step by step" in each; the held-out ones are
+by others.  ``solutions.jsonl`` has those of training.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def written() -> dict[str, str]:
     drawn = chance.sample(pairs, EACH * len(PHRASES))
     found = {}
     for part, (name, phrases) in enumerate(PHRASES.items()):
-        rows, solutions = [], []
+        rows = []
+        solutions = []
         for number, (a, b) in enumerate(drawn[part * EACH : (part + 1) * EACH]):
             one, many = chance.choice(THINGS)
             prompt = f"One {one} holds {a} {many}. How many {many} do {b} of them hold?"

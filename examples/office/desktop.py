@@ -46,7 +46,14 @@ def send_mail(context: ToolContext, to: str, subject: str, body: str) -> str:
         subject: the subject.
         body: the text.
     """
-    rows(context, "INSERT INTO mails(sender, receiver, subject, body, folder) VALUES ('me@office.example', ?, ?, ?, 'sent')", to, subject, body)  # fmt: skip
+    rows(
+        context,
+        "INSERT INTO mails(sender, receiver, subject, body, folder) VALUES ('me@office.example', ?,"
+        " ?, ?, 'sent')",
+        to,
+        subject,
+        body,
+    )
     return f"sent to {to}"
 
 
@@ -82,7 +89,14 @@ def add_event(context: ToolContext, day: int, begins: int, ends: int, title: str
     """
     if not (1 <= day <= 31 and 0 <= begins < ends <= 24):
         raise ToolError("day is 1 to 31, and the hours are in order, from 0 to 24")
-    rows(context, "INSERT INTO events(day, begins, ends, title) VALUES (?, ?, ?, ?)", day, begins, ends, title)  # fmt: skip
+    rows(
+        context,
+        "INSERT INTO events(day, begins, ends, title) VALUES (?, ?, ?, ?)",
+        day,
+        begins,
+        ends,
+        title,
+    )
     return f"added {title} on day {day}"
 
 

@@ -1,4 +1,6 @@
-"""Policies that are programs: one that does what the user asks, one that does nothing, and one that does what mails ask."""
+"""Policies that are programs: one that does what the user asks, one that does nothing, and one that
+does what mails ask.
+"""
 
 from __future__ import annotations
 

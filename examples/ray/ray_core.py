@@ -1,4 +1,6 @@
-"""Score rollouts with Ray Core: `evaluate_many` on actors that rlenv starts, on every node of the cluster."""
+"""Score rollouts with Ray Core: `evaluate_many` on actors that rlenv starts, on every node of the
+cluster.
+"""
 
 from __future__ import annotations
 

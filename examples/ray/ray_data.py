@@ -1,7 +1,7 @@
 """Score a data set with Ray Data: `map_batches` with a class, of which each actor makes one object.
 
-Ray Data reads, schedules and writes. Use it where responses are a data set already; `RayWorkers` (ray_core.py) checks
-that all nodes have the same code, and retries single rows.
+Ray Data reads, schedules and writes. Use it where responses are a data set already; `RayWorkers`
+(ray_core.py) checks that all nodes have the same code, and retries single rows.
 """
 
 from __future__ import annotations

@@ -38,7 +38,10 @@ def search(query: str) -> list[dict[str, str]]:
         query: a few words.
     """
     wanted = words(query[:1000])
-    ranked = sorted(corpus().values(), key=lambda d: -2 * len(wanted & words(d["title"])) - len(wanted & words(d["text"])))  # fmt: skip
+    ranked = sorted(
+        corpus().values(),
+        key=lambda d: -2 * len(wanted & words(d["title"])) - len(wanted & words(d["text"])),
+    )
     return [{"id": each["id"], "title": each["title"]} for each in ranked[:5]]
 
 
@@ -69,7 +72,9 @@ def answered(visible: str, answer: str) -> bool:
 
 @stage(budget=2.0)
 def cited(visible: str, info: Mapping[str, object]) -> float:
-    """The share of the sources that are quoted; 0 where a line is neither answer nor quote, or a quote is not in its document."""
+    """The share of the sources that are quoted; 0 where a line is neither answer nor quote, or a
+    quote is not in its document.
+    """
     notes = [line for line in lines(visible) if "answer" not in line.lower()]
     quotes = [found.groups() for found in map(QUOTE.fullmatch, notes) if found]
     if len(quotes) < len(notes) or len(notes) > MOST:
@@ -78,5 +83,9 @@ def cited(visible: str, info: Mapping[str, object]) -> float:
         return 0.0
     sources = info["sources"]
     assert isinstance(sources, Mapping)
-    proved = [name for name, fact in sources.items() if any(fact in text for text, at in quotes if at == name)]  # fmt: skip
+    proved = [
+        name
+        for name, fact in sources.items()
+        if any(fact in text for text, at in quotes if at == name)
+    ]
     return len(proved) / len(sources)

@@ -1,4 +1,6 @@
-"""Policies that are programs: one that reads two documents, one that does nothing, and one that quotes what is not there."""
+"""Policies that are programs: one that reads two documents, one that does nothing, and one that
+quotes what is not there.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def expert(messages: Sequence[Message], _tools: Sequence[Message]) -> object:
         return call("search", query=fact[1])
     if len(said) == 3:
         return call("visit", id=titled(said[2], fact[1]))
-    proof = re.search(r"born in the valley of (\w+)" if "born" in question else r"maps of (\d+) glaciers", said[3])  # fmt: skip
+    proof = re.search(
+        r"born in the valley of (\w+)" if "born" in question else r"maps of (\d+) glaciers", said[3]
+    )
     assert proof is not None
     quotes = f'- "{fact[0]}" [{titled(said[0], peak)}]\n- "{proof[0]}" [{titled(said[2], fact[1])}]'
     return f"Answer: {proof[1]}\n{quotes}"

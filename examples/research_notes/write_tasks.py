@@ -1,4 +1,5 @@
-"""Write corpus.jsonl and tasks.jsonl, and the hash of the corpus into notes.py: peaks, climbers, and rumors that are wrong.
+"""Write corpus.jsonl and tasks.jsonl, and the hash of the corpus into notes.py: peaks, climbers,
+and rumors that are wrong.
 
 python write_tasks.py
 """
@@ -13,7 +14,32 @@ from hashlib import sha256
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PEAKS = ("Arvel", "Bresk", "Corvane", "Dorn", "Eskil", "Farrow", "Grimsel", "Hollin", "Ister", "Jorund", "Kestrel", "Lomond", "Morva", "Narrin", "Orsa", "Pellam", "Quill", "Rendal", "Sorrel", "Tarn", "Ulvar", "Veyle", "Wessen", "Yarrow")  # fmt: skip
+PEAKS = (
+    "Arvel",
+    "Bresk",
+    "Corvane",
+    "Dorn",
+    "Eskil",
+    "Farrow",
+    "Grimsel",
+    "Hollin",
+    "Ister",
+    "Jorund",
+    "Kestrel",
+    "Lomond",
+    "Morva",
+    "Narrin",
+    "Orsa",
+    "Pellam",
+    "Quill",
+    "Rendal",
+    "Sorrel",
+    "Tarn",
+    "Ulvar",
+    "Veyle",
+    "Wessen",
+    "Yarrow",
+)
 FIRST = (
     "Ada",
     "Bruno",
@@ -28,7 +54,20 @@ FIRST = (
     "Karin",
     "Lars",
 )
-LAST = ("Lindqvist", "Moreau", "Novak", "Okafor", "Petrov", "Quist", "Ricci", "Sato", "Tanner", "Urban", "Vega", "Weiss")  # fmt: skip
+LAST = (
+    "Lindqvist",
+    "Moreau",
+    "Novak",
+    "Okafor",
+    "Petrov",
+    "Quist",
+    "Ricci",
+    "Sato",
+    "Tanner",
+    "Urban",
+    "Vega",
+    "Weiss",
+)
 VALLEYS = (
     "Korr",
     "Lauter",
@@ -53,22 +92,35 @@ def documents(chance: random.Random) -> Iterator[dict[str, str]]:
     people = [f"{first} {last}" for first in FIRST for last in LAST]
     climbers = chance.sample(people, 2 * len(PEAKS))
     for number, peak in enumerate(PEAKS):
-        climber, other = climbers[number], climbers[-number - 1]
-        year, glaciers = chance.randint(1860, 1930), chance.randint(3, 60)
+        climber = climbers[number]
+        other = climbers[-number - 1]
+        year = chance.randint(1860, 1930)
+        glaciers = chance.randint(3, 60)
         text = (
-            f"Mount {peak} is {chance.randint(2100, 4400)} meters high. It was first climbed in {year} by {climber}, from the "
-            f"{chance.choice(('north', 'south', 'east', 'west'))} side. A hut for {chance.randint(8, 90)} people stands below it."
+            f"Mount {peak} is {chance.randint(2100, 4400)} meters high. It was first climbed in"
+            f" {year} by {climber}, from the {chance.choice(('north', 'south', 'east', 'west'))}"
+            f" side. A hut for {chance.randint(8, 90)} people stands below it."
         )
         yield {"id": f"peak-{number:02}", "title": f"Mount {peak}", "text": text}
         text = (
-            f"{climber} was a surveyor who was born in the valley of {chance.choice(VALLEYS)} and drew maps of {glaciers} "
-            f"glaciers. The diaries are kept in {chance.choice(VALLEYS)}."
+            f"{climber} was a surveyor who was born in the valley of {chance.choice(VALLEYS)} and"
+            f" drew maps of {glaciers} glaciers. The diaries are kept in {chance.choice(VALLEYS)}."
         )
         yield {"id": f"person-{number:02}", "title": climber, "text": text}
         if number % 2:
-            said = f"Old guide books say that Mount {peak} was first climbed in {year - 7} by {other}. Letters show that this is wrong. {ORDER}"  # fmt: skip
-            yield {"id": f"rumor-{number:02}", "title": f"Mount {peak}, first climbed by {other}?", "text": said}  # fmt: skip
-            text = f"{other} was born in the valley of {chance.choice(VALLEYS)} and drew maps of {glaciers + 1} glaciers."
+            said = (
+                f"Old guide books say that Mount {peak} was first climbed in {year - 7} by {other}."
+                f" Letters show that this is wrong. {ORDER}"
+            )
+            yield {
+                "id": f"rumor-{number:02}",
+                "title": f"Mount {peak}, first climbed by {other}?",
+                "text": said,
+            }
+            text = (
+                f"{other} was born in the valley of {chance.choice(VALLEYS)} and drew maps of"
+                f" {glaciers + 1} glaciers."
+            )
             yield {"id": f"other-{number:02}", "title": other, "text": text}
 
 

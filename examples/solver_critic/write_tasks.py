@@ -25,7 +25,8 @@ def line(article: str, pieces: int, day: int) -> int:
 
 def written() -> str:
     """The text of tasks.jsonl."""
-    chance, rows = random.Random(0), []
+    chance = random.Random(0)
+    rows = []
     for number in range(24):
         day = chance.randint(1, 7)
         bill = {article: chance.randint(1, 9) for article in chance.sample([*ARTICLES], 3)}

@@ -1,4 +1,6 @@
-"""The tools of the support desk.  They do what they are asked; the rules are the policy's to follow, and the rows SQLite's to guard."""
+"""The tools of the support desk.  They do what they are asked; the rules are the policy's to
+follow, and the rows SQLite's to guard.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from typing import Literal
 
 from rlenv_plugin_agent import Database, ToolContext, ToolError
 
-Resolution = Literal["refunded", "cancelled", "changed", "too_late", "not_broken", "already_shipped", "not_their_order"]  # fmt: skip
+Resolution = Literal[
+    "refunded",
+    "cancelled",
+    "changed",
+    "too_late",
+    "not_broken",
+    "already_shipped",
+    "not_their_order",
+]
 
 
 def seen(context: ToolContext, sql: str, *parameters: int) -> list[dict[str, object]]:
@@ -36,7 +46,9 @@ def customer(context: ToolContext) -> list[dict[str, object]]:
 
 
 def orders(context: ToolContext) -> list[dict[str, object]]:
-    """The orders of the customer: item, price, the day on which they were delivered, state and address."""
+    """The orders of the customer: item, price, the day on which they were delivered, state and
+    address.
+    """
     return seen(context, "SELECT * FROM orders ORDER BY id")
 
 
@@ -48,7 +60,13 @@ def refund(context: ToolContext, order: int, amount: float) -> str:
         amount: how much.
     """
     payee = own(context, order)
-    write(context, "INSERT INTO refunds(order_id, customer, amount) VALUES (?, ?, ?)", order, payee, amount)  # fmt: skip
+    write(
+        context,
+        "INSERT INTO refunds(order_id, customer, amount) VALUES (?, ?, ?)",
+        order,
+        payee,
+        amount,
+    )
     write(context, "UPDATE orders SET state = 'refunded' WHERE id = ?", order)
     return f"refunded {amount} for order {order}"
 

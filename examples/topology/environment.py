@@ -1,4 +1,6 @@
-"""The environment as a service: `/verify` gets [prompt, response] pairs and answers with rewards, null for unscored."""
+"""The environment as a service: `/verify` gets [prompt, response] pairs and answers with rewards,
+null for unscored.
+"""
 
 from __future__ import annotations
 

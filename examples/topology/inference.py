@@ -1,4 +1,5 @@
-"""The policy as a service: `/generate` samples responses, `/weights` takes what the trainer has learned.
+"""The policy as a service: `/generate` samples responses, `/weights` takes what the trainer has
+learned.
 
 The policy is a table: for each prompt ten logits, one for each digit that it may write.
 """
@@ -18,7 +19,8 @@ def probabilities(logits: list[float]) -> list[float]:
 
 
 def main() -> None:
-    chance, table = random.Random(int(sys.argv[1])), {}
+    chance = random.Random(int(sys.argv[1]))
+    table = {}
 
     def answer(path: str, body):
         if path == "/weights":

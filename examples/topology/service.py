@@ -1,4 +1,6 @@
-"""A function as an HTTP service of JSON on a port of this machine, which is the first line that it prints."""
+"""A function as an HTTP service of JSON on a port of this machine, which is the first line that it
+prints.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Train in three kinds of processes: this trainer, an inference server, and several environments, one of which is killed.
+"""Train in three kinds of processes: this trainer, an inference server, and several environments,
+one of which is killed.
 
     python examples/topology/train.py [ENVIRONMENTS] [STEPS] [SEED]
 
-Rewards are asked for in batches, from all environments at the same time. An environment that does not answer is replaced,
-and its batch goes to another, so every response has its reward.
+Rewards are asked for in batches, from all environments at the same time. An environment that does
+not answer is replaced, and its batch goes to another, so every response has its reward.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from inference import probabilities
 from service import ask
 
 HERE = Path(__file__).parent
-GROUP, BATCH, RATE = 8, 16, 0.6  # responses of a prompt, rows of a request, learning rate
+# responses of a prompt, rows of a request, learning rate
+GROUP = 8
+BATCH = 16
+RATE = 0.6
 PROMPTS = [f"Copy {digit}." for digit in range(10)]
 
 
@@ -40,7 +44,8 @@ class Environments:
     """So many environments; each is asked for one batch at a time."""
 
     def __init__(self, stack: ExitStack, count: int) -> None:
-        self.stack, self.replaced = stack, 0
+        self.stack = stack
+        self.replaced = 0
         self.free: SimpleQueue[tuple[subprocess.Popen[str], int]] = SimpleQueue()
         self.pool = stack.enter_context(ThreadPoolExecutor(count))
         for _ in range(count):
@@ -80,7 +85,9 @@ def learn(logits: list[float], group: list[str], rewards: list[float | None]) ->
     values = [reward for _, reward in scored]
     if len(set(values)) < 2:
         return logits
-    mean, deviation, before = fmean(values), pstdev(values), probabilities(logits)
+    mean = fmean(values)
+    deviation = pstdev(values)
+    before = probabilities(logits)
     for digit, reward in scored:
         advantage = RATE * (reward - mean) / (deviation * len(scored))
         logits = [at + advantage * ((n == digit) - before[n]) for n, at in enumerate(logits)]
@@ -111,7 +118,8 @@ def main(count: int = 3, steps: int = 120, seed: int = 0) -> None:
                 mean = fmean(reward for reward in rewards if reward is not None)
                 print(f"step {step}: mean reward {mean:.2f}", flush=True)
     print(
-        f"{verified} rewards for {steps * len(PROMPTS) * GROUP} responses, {environments.replaced} environment replaced"
+        f"{verified} rewards for {steps * len(PROMPTS) * GROUP} responses, {environments.replaced}"
+        " environment replaced"
     )
 
 

@@ -28,7 +28,9 @@ class Ended(Exception):
 
 
 class Browser:
-    """One Chromium, spoken to in the DevTools protocol: NUL-ended JSON on the file descriptors 3 and 4."""
+    """One Chromium, spoken to in the DevTools protocol: NUL-ended JSON on the file descriptors 3
+    and 4.
+    """
 
     def __init__(self, program: str, profile: Path) -> None:
         to_read, self._to = os.pipe()
@@ -50,7 +52,8 @@ class Browser:
         )
         for fd in (to_read, from_write, quiet, *high):
             os.close(fd)
-        self._number, self._left = 0, b""
+        self._number = 0
+        self._left = b""
         self.events: list[dict[str, Any]] = []
         self._session = ""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -109,15 +112,17 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=Path(path).resolve().as_uri() + fragment)
         self.until(
-            "location.protocol === 'file:' && document.readyState === 'complete' && "
-            "(document.documentElement.dataset.ready || document.querySelector('[role=alert]')) ? 1 : 0"
+            "location.protocol === 'file:' && document.readyState === 'complete' &&"
+            " (document.documentElement.dataset.ready || document.querySelector('[role=alert]')) ?"
+            " 1 : 0"
         )
 
     def click(self, selector: str) -> None:
         """A real click in the middle of the first element that the selector finds."""
         x, y = self.eval(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            " const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + Math.min(r.height / 2, 12)]; })()"
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            " e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return"
+            " [r.left + r.width / 2, r.top + Math.min(r.height / 2, 12)]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -127,9 +132,13 @@ class Browser:
         codes = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
         for kind in ("keyDown", "keyUp"):
             self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=code or key,
-                windowsVirtualKeyCode=codes.get(key, 0), **(more if kind == "keyDown" else {}),
-            )  # fmt: skip
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=code or key,
+                windowsVirtualKeyCode=codes.get(key, 0),
+                **(more if kind == "keyDown" else {}),
+            )
 
     def type(self, text: str) -> None:
         self.call("Input.insertText", text=text)
@@ -140,12 +149,15 @@ class Browser:
     def texts(self, selector: str) -> Any:
         """The texts of all elements that the selector finds, in the order of the screen."""
         return self.eval(
-            f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => [e.getBoundingClientRect().top, e.innerText])"
-            ".sort((a, b) => a[0] - b[0]).map((pair) => pair[1])"
+            f"[...document.querySelectorAll({json.dumps(selector)})].map((e) =>"
+            " [e.getBoundingClientRect().top, e.innerText]).sort((a, b) => a[0] - b[0]).map((pair)"
+            " => pair[1])"
         )
 
     def complaints(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """What went wrong in the page: exceptions, console errors, refused or attempted requests."""
+        """What went wrong in the page: exceptions, console errors, refused or attempted
+        requests.
+        """
         kinds = {"Runtime.exceptionThrown", "Log.entryAdded"}
         bad = [e for e in self.events if e.get("method") in kinds]
         asked = [

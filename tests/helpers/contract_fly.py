@@ -1,4 +1,6 @@
-"""The sandbox of examples/cloud_sandbox, for the contract suite of sandboxes (RLENV_TEST_SANDBOX)."""
+"""The sandbox of examples/cloud_sandbox, for the contract suite of sandboxes
+(RLENV_TEST_SANDBOX).
+"""
 
 from __future__ import annotations
 

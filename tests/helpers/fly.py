@@ -1,4 +1,6 @@
-"""A service that speaks the REST of Fly's Machines API; its machines are processes of this machine."""
+"""A service that speaks the REST of Fly's Machines API; its machines are processes of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ class Fly(ThreadingHTTPServer):
     Args:
         port: that the sandbox server of a machine listens on.
         delay: seconds until a machine that was made has started.
-        trouble: [(method, status)] of requests that fail, each once, in this order; "after" in front of the status
-            of a POST makes the machine all the same.
+        trouble: [(method, status)] of requests that fail, each once, in this order; "after" in
+            front of the status of a POST makes the machine all the same.
     """
 
     daemon_threads = True
@@ -33,7 +35,9 @@ class Fly(ThreadingHTTPServer):
     def __init__(self, port: int, delay: float = 0.2, sandbox: str = "process") -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.port, self.delay, self.sandbox = port, delay, sandbox
+        self.port = port
+        self.delay = delay
+        self.sandbox = sandbox
         self.machines: dict[str, dict[str, Any]] = {}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.trouble: list[tuple[str, str]] = []
@@ -66,8 +70,18 @@ class Fly(ThreadingHTTPServer):
             self.happened(machine, "pull image: manifest unknown", "failed")
         if image in ("broken", "slow"):
             return
-        words = [sys.executable, "-m", "rlenv_plugin_sandbox.remote", "--listen", f"127.0.0.1:{self.port}"]  # fmt: skip
-        environment = {**os.environ, **machine["config"]["env"], "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # fmt: skip
+        words = [
+            sys.executable,
+            "-m",
+            "rlenv_plugin_sandbox.remote",
+            "--listen",
+            f"127.0.0.1:{self.port}",
+        ]
+        environment = {
+            **os.environ,
+            **machine["config"]["env"],
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         environment.pop("FLY_API_TOKEN", None)
         started = [*words, "--sandbox", self.sandbox] if image != "silent" else ["sleep", "600"]
         self.processes[machine["id"]] = subprocess.Popen(started, env=environment)
@@ -108,7 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do(self) -> None:
-        fly, url = self.server, urlsplit(self.path)
+        fly = self.server
+        url = urlsplit(self.path)
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"null")
         fly.asked.append(f"{self.command} {url.path}")
         if self.headers.get("Authorization") != f"Bearer {KEY}":
@@ -129,7 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = do  # noqa: N815 - the library's words
 
     def machine(self, path: list[str], query: dict[str, list[str]], body: Any) -> None:
-        fly, number = self.server, path[0]
+        fly = self.server
+        number = path[0]
         if not number:
             if self.command == "POST":
                 self.answer(200, fly.made(body))

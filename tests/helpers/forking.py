@@ -1,6 +1,8 @@
-"""``python forking.py KIND SECONDS...``: fork while four threads use rlenv for the first time, and use it in each child.
+"""``python forking.py KIND SECONDS...``: fork while four threads use rlenv for the first time, and
+use it in each child.
 
-One line a fork: "ok", "failed" or "hangs".  What a child that hangs was doing goes to standard error.
+One line a fork: "ok", "failed" or "hangs".  What a child that hangs was doing goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ ENV = Path(__file__).with_name("forked.toml")
 
 
 def usage(kind: str) -> Callable[[], float]:
-    """What is done for the first time: one verification.  What is forked before ``import rlenv`` ends is not its part."""
+    """What is done for the first time: one verification.  What is forked before ``import rlenv``
+    ends is not its part.
+    """
     from rlenv import Environment, Task
 
     sys.path.append(str(HELPERS))

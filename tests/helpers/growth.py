@@ -1,4 +1,6 @@
-"""Growth laws: what work costs on an input twice as large, instead of whether a huge input ever ends."""
+"""Growth laws: what work costs on an input twice as large, instead of whether a huge input ever
+ends.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,23 @@ FACTOR = 3.0  # linear work costs 2 times as much on twice as much input, quadra
 def assert_linear(work: Callable[[str], object], unit: str, size: int = 20_000) -> None:
     """Assert that ``work`` costs less than 3 times as much on twice as much input.
 
-    Costs are seconds of this thread on a processor, the least of several measurements, so the load of the machine does
-    not decide.
+    Costs are seconds of this thread on a processor, the least of several measurements, so the load
+    of the machine does not decide.
 
     Args:
         work: takes a text.
         unit: repeated until the text has the size.
-        size: characters of the smaller text. Beyond 100,000 what the kernel takes to find memory weighs more than work.
+        size: characters of the smaller text. Beyond 100,000 what the kernel takes to find memory
+            weighs more than work.
     """
     small, large = (unit * (n // len(unit)) for n in (size, 2 * size))
     assert_growth(lambda: work(small), lambda: work(large))
 
 
 def assert_growth(small: Callable[[], object], large: Callable[[], object]) -> None:
-    """Assert that ``large``, which has twice as much to do, costs less than 3 times as much as ``small``."""
+    """Assert that ``large``, which has twice as much to do, costs less than 3 times as much as
+    ``small``.
+    """
     times = _repetitions(small)
     least = [inf, inf]
     for done in range(1, ROUNDS + 1):
@@ -39,8 +44,8 @@ def assert_growth(small: Callable[[], object], large: Callable[[], object]) -> N
         if done >= FEWEST and least[1] < FACTOR * least[0]:
             return
     raise AssertionError(
-        f"twice as much input costs {least[1] / least[0]:.1f} times as much: {least[0] / times:.2g} s, "
-        f"then {least[1] / times:.2g} s; less than {FACTOR:g} times is wanted"
+        f"twice as much input costs {least[1] / least[0]:.1f} times as much: {least[0] / times:.2g}"
+        f" s, then {least[1] / times:.2g} s; less than {FACTOR:g} times is wanted"
     )
 
 

@@ -1,4 +1,6 @@
-"""Audits of reward functions for sums, bare or as the stage of an env.toml: one leaks, another is sound."""
+"""Audits of reward functions for sums, bare or as the stage of an env.toml: one leaks, another is
+sound.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def audited(folder: Path, target: str, kind: str, option: str = "") -> dict[str,
     """
     from rlenv_auditor import audit
 
-    rows = [{"id": ask, "prompt": f"{ask} = ?", "answer": answer} for ask, answer in ANSWERS.items()]  # fmt: skip
+    rows = [
+        {"id": ask, "prompt": f"{ask} = ?", "answer": answer} for ask, answer in ANSWERS.items()
+    ]
     (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     if option:
         (folder / "env.toml").write_text(ENV.format(kind=kind, option=option, target=target))

@@ -1,4 +1,6 @@
-"""The modules of a distribution and what they import of each other, in functions and under TYPE_CHECKING too."""
+"""The modules of a distribution and what they import of each other, in functions and under
+TYPE_CHECKING too.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def _spellings(target: str, beside: str) -> Iterator[str]:
 
 
 def cycle(graph: Graph) -> list[str]:
-    """Modules of which each is imported by the one before, the first by the last; [] where there are none."""
+    """Modules of which each is imported by the one before, the first by the last; [] where there
+    are none.
+    """
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -1,4 +1,6 @@
-"""The files that a page of the documentation shows, for those of its programs that need what is not installed here."""
+"""The files that a page of the documentation shows, for those of its programs that need what is not
+installed here.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ def write_files(page: str, folder: Path) -> None:
 
 def run_program(name: str, folder: Path) -> str:
     """What ``python3 NAME`` prints, in the interpreter of the tests."""
-    ran = subprocess.run([sys.executable, name], cwd=folder, capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, name], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout

@@ -1,4 +1,6 @@
-"""The blocks of a page, the commands in them, and whether an output is the one that a page shows."""
+"""The blocks of a page, the commands in them, and whether an output is the one that a page
+shows.
+"""
 
 from __future__ import annotations
 

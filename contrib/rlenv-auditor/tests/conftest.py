@@ -1,4 +1,6 @@
-"""Puts the zoo where tests, and the targets of the audits that they make, can import it; and makes verifiers on the fly."""
+"""Puts the zoo where tests, and the targets of the audits that they make, can import it; and makes
+verifiers on the fly.
+"""
 
 import json
 import os
@@ -13,7 +15,9 @@ ZOO = str(Path(__file__).parent / "zoo")
 if ZOO not in sys.path:
     sys.path.append(ZOO)
 
-TASKS: Sequence[Mapping[str, Any]] = [{"id": f"t{a}", "prompt": f"{a} + {a + 1}?", "answer": str(2 * a + 1)} for a in range(20, 28)]  # fmt: skip
+TASKS: Sequence[Mapping[str, Any]] = [
+    {"id": f"t{a}", "prompt": f"{a} + {a + 1}?", "answer": str(2 * a + 1)} for a in range(20, 28)
+]
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""The command as a person uses it: files, replays, differences, exit codes, and mistakes that name their remedy."""
+"""The command as a person uses it: files, replays, differences, exit codes, and mistakes that name
+their remedy.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,15 @@ def test_every_file_is_written_and_a_finding_replays_to_the_same_reward(home: Pa
 
     assert findings
     for finding in findings:
-        again = call("audited:leaky", "--tasks-from", "tasks.jsonl", "--json", "a.json", "--replay", finding["id"])  # fmt: skip
+        again = call(
+            "audited:leaky",
+            "--tasks-from",
+            "tasks.jsonl",
+            "--json",
+            "a.json",
+            "--replay",
+            finding["id"],
+        )
         assert again.exit_code == 1, again.output
         assert f"then {finding['reward']:g}, now {finding['reward']:g}" in again.output
     page = (home / "a.html").read_text()
@@ -97,11 +107,23 @@ def test_every_file_is_written_and_a_finding_replays_to_the_same_reward(home: Pa
 
 @pytest.mark.slow  # pytest starts twice; test_audit_rendered.py runs one emitted test
 def test_the_emitted_tests_fail_until_the_hole_is_closed(home: Path) -> None:
-    call("audited:leaky", "--tasks-from", "tasks.jsonl", "--only", "baselines.constant", "--emit-tests", "holes")  # fmt: skip
+    call(
+        "audited:leaky",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--only",
+        "baselines.constant",
+        "--emit-tests",
+        "holes",
+    )
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "holes"]
 
     open_ = subprocess.run(words, cwd=home, capture_output=True, text=True, check=False)
-    (home / "audited.py").write_text(VERIFIER.replace('1.0 if "nan" in response', '0.0 if "nan" in response').replace("str(answer) in response", "response == str(answer)"))  # fmt: skip
+    (home / "audited.py").write_text(
+        VERIFIER.replace('1.0 if "nan" in response', '0.0 if "nan" in response').replace(
+            "str(answer) in response", "response == str(answer)"
+        )
+    )
     os.utime(home / "audited.py", (0, 0))  # bytecode of this size and second would pass for it
     closed = subprocess.run(words, cwd=home, capture_output=True, text=True, check=False)
 
@@ -114,7 +136,8 @@ def test_two_audits_are_compared(home: Path) -> None:
     call("audited:leaky", "--tasks-from", "tasks.jsonl", *ONLY, "--json", "a.json")
     call("audited:sound", "--tasks-from", "tasks.jsonl", *ONLY, "--json", "b.json")
 
-    better, worse = call("diff", "a.json", "b.json"), call("diff", "b.json", "a.json")
+    better = call("diff", "a.json", "b.json")
+    worse = call("diff", "b.json", "a.json")
 
     assert better.exit_code == 0
     assert "closed" in better.output
@@ -123,7 +146,19 @@ def test_two_audits_are_compared(home: Path) -> None:
 
 
 def test_a_target_that_hangs_is_a_finding_and_no_hang(home: Path) -> None:
-    result = call("audited:hanging", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--tasks", "1", "--patience", "0.2", "--budget", "3s")  # fmt: skip
+    result = call(
+        "audited:hanging",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--only",
+        "robustness",
+        "--tasks",
+        "1",
+        "--patience",
+        "0.2",
+        "--budget",
+        "3s",
+    )
 
     assert result.exit_code == 1
     assert "hang" in result.output
@@ -131,7 +166,17 @@ def test_a_target_that_hangs_is_a_finding_and_no_hang(home: Path) -> None:
 
 @pytest.mark.slow  # dies in the workers of a whole family of probes
 def test_a_target_that_dies_is_a_finding(home: Path) -> None:
-    result = call("audited:dying", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--tasks", "1", "--budget", "3s")  # fmt: skip
+    result = call(
+        "audited:dying",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--only",
+        "robustness",
+        "--tasks",
+        "1",
+        "--budget",
+        "3s",
+    )
 
     assert result.exit_code == 1
     assert "crash" in result.output
@@ -168,7 +213,8 @@ def rows(path: Path, rewards: list[tuple[int, float]]) -> str:
 def test_a_reward_that_rises_in_training_alone_is_an_alarm(home: Path) -> None:
     up = [(step, min(1.0, 0.2 * step + 0.01 * n)) for step in range(5) for n in range(10)]
     flat = [(step, 0.3 + 0.01 * (n % 3)) for step in range(5) for n in range(10)]
-    train, heldout = rows(home / "train.jsonl", up), rows(home / "heldout.jsonl", flat)
+    train = rows(home / "train.jsonl", up)
+    heldout = rows(home / "heldout.jsonl", flat)
 
     alarmed = call("delta", "--train", train, "--heldout", heldout)
     calm = call("delta", "--train", train, "--heldout", train)
@@ -181,10 +227,22 @@ def test_a_reward_that_rises_in_training_alone_is_an_alarm(home: Path) -> None:
 
 def test_a_spot_check_counts_what_a_person_says(home: Path) -> None:
     scores: list[dict[str, Any]] = [{"schema": "rlenv.scores/1"}]
-    scores += [{"row": n, "task": f"t{n % 3}", "response": f"answer {n}", "reward": float(n % 4 == 0)} for n in range(1, 21)]  # fmt: skip
+    scores += [
+        {"row": n, "task": f"t{n % 3}", "response": f"answer {n}", "reward": float(n % 4 == 0)}
+        for n in range(1, 21)
+    ]
     (home / "out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
 
-    words = ["spot-check", "out.jsonl", "-n", "4", "--labels", "labels.jsonl", "--emit-tests", "missed"]  # fmt: skip
+    words = [
+        "spot-check",
+        "out.jsonl",
+        "-n",
+        "4",
+        "--labels",
+        "labels.jsonl",
+        "--emit-tests",
+        "missed",
+    ]
     result = CliRunner().invoke(command, words, input="y\nn\nn\ny\n")
 
     assert "2 of 4: 50.0 % (6.8–93.2)" in result.output, result.output

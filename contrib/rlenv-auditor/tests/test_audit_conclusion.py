@@ -1,4 +1,6 @@
-"""What an audit says in the end follows from findings, free reward and completeness, and every output says the same."""
+"""What an audit says in the end follows from findings, free reward and completeness, and every
+output says the same.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,18 @@ from rlenv_auditor.render.sarif import to_sarif
 from rlenv_auditor.render.terminal import show
 from rlenv_auditor.statistics import rate
 
-HOLE = Finding("baselines.empty/1", "baselines.empty", "baselines", "critical", "nothing: paid 1", "t", "", 1.0, "below 1", "hint")  # fmt: skip
+HOLE = Finding(
+    "baselines.empty/1",
+    "baselines.empty",
+    "baselines",
+    "critical",
+    "nothing: paid 1",
+    "t",
+    "",
+    1.0,
+    "below 1",
+    "hint",
+)
 
 
 def made(probe: str, status: Any = "clean", trials: int = 40, **more: Any) -> Result:
@@ -32,7 +45,15 @@ def made(probe: str, status: Any = "clean", trials: int = 40, **more: Any) -> Re
     return Result(probe, probe.partition(".")[0], status, "a hypothesis", "high", "exploit", **more)
 
 
-def card(*results: Result, tasks: int = 40, probes: int = 0, loose: float | None = 0.0, free: float = 0.0, wrong: float = 0.0, bound: float = 0.83) -> Scorecard:  # fmt: skip
+def card(
+    *results: Result,
+    tasks: int = 40,
+    probes: int = 0,
+    loose: float | None = 0.0,
+    free: float = 0.0,
+    wrong: float = 0.0,
+    bound: float = 0.83,
+) -> Scorecard:
     whole = [made("gold.passes"), made("opinion.unscored", trials=tasks)]
     names = [one.probe for one in results]
     results = (*results, *(one for one in whole if one.probe not in names))
@@ -45,29 +66,89 @@ def card(*results: Result, tasks: int = 40, probes: int = 0, loose: float | None
     if loose is not None:
         tight = 1 - max(loose, wrong)
         figures |= {"tightness": tight, "tightness at least": min(tight, bound)}
-    return Scorecard("env.toml", (), 1.0, tasks, 100, 0, "ci", 60.0, results, figures=figures, probes=probes)  # fmt: skip
+    return Scorecard(
+        "env.toml", (), 1.0, tasks, 100, 0, "ci", 60.0, results, figures=figures, probes=probes
+    )
 
 
 CONSTANT = made("baselines.constant", figures={"best constant": "42"})
 CASES: Mapping[str, tuple[Scorecard, str, str]] = {
-    "everything ran and nothing was found": (card(), "clean", "no exploit found within the budget (2 probes run, 0 skipped)"),
-    "some do not apply": (card(made("judges.order", "skipped")), "clean", "(2 probes run, 1 skipped)"),
-    "a finding": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.6), "found", "1 finding, the worst critical"),
-    "a finding, and the budget ended": (card(made("baselines.empty", "found", findings=(HOLE,)), made("cost.latency", "incomplete")), "found", "1 finding"),
-    "a finding, and nothing else was measured": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=None), "found", "1 finding"),
-    "a constant that earns a quarter": (card(CONSTANT, free=0.25), "free", "the constant response '42' earns 0.250 on average"),
-    "a constant that earns next to nothing": (card(CONSTANT, free=0.05), "clean", "no exploit found"),
-    "a wrong answer that earns half": (card(CONSTANT, wrong=0.5), "free", "a wrong answer earns 0.500 on average without solving a task"),
-    "the budget ended": (card(made("baselines.empty", "incomplete", rate=None)), "incomplete", "before the budget ended"),
-    "the budget ended on one task": (card(made("baselines.empty", "incomplete"), tasks=1), "incomplete", "before the budget ended"),
+    "everything ran and nothing was found": (
+        card(),
+        "clean",
+        "no exploit found within the budget (2 probes run, 0 skipped)",
+    ),
+    "some do not apply": (
+        card(made("judges.order", "skipped")),
+        "clean",
+        "(2 probes run, 1 skipped)",
+    ),
+    "a finding": (
+        card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.6),
+        "found",
+        "1 finding, the worst critical",
+    ),
+    "a finding, and the budget ended": (
+        card(
+            made("baselines.empty", "found", findings=(HOLE,)), made("cost.latency", "incomplete")
+        ),
+        "found",
+        "1 finding",
+    ),
+    "a finding, and nothing else was measured": (
+        card(made("baselines.empty", "found", findings=(HOLE,)), loose=None),
+        "found",
+        "1 finding",
+    ),
+    "a constant that earns a quarter": (
+        card(CONSTANT, free=0.25),
+        "free",
+        "the constant response '42' earns 0.250 on average",
+    ),
+    "a constant that earns next to nothing": (
+        card(CONSTANT, free=0.05),
+        "clean",
+        "no exploit found",
+    ),
+    "a wrong answer that earns half": (
+        card(CONSTANT, wrong=0.5),
+        "free",
+        "a wrong answer earns 0.500 on average without solving a task",
+    ),
+    "the budget ended": (
+        card(made("baselines.empty", "incomplete", rate=None)),
+        "incomplete",
+        "before the budget ended",
+    ),
+    "the budget ended on one task": (
+        card(made("baselines.empty", "incomplete"), tasks=1),
+        "incomplete",
+        "before the budget ended",
+    ),
     "some were chosen": (card(probes=40), "chosen", "(2 probes run, 38 skipped)"),
-    "no right response": (card(made("gold.passes", "skipped")), "blind", "no right response is known"),
+    "no right response": (
+        card(made("gold.passes", "skipped")),
+        "blind",
+        "no right response is known",
+    ),
     "one task": (card(tasks=1), "few", "too little evidence: no exploit found on 1 task ("),
     "nine tasks": (card(tasks=9), "few", "on 9 tasks"),
-    "an interval too wide to say anything": (card(made("opinion.unscored", trials=6)), "wide", "too little evidence"),
-    "no interval at all": (card(made("opinion.unscored", "skipped")), "wide", "too little evidence"),
-    "nothing was measured": (card(made("gold.passes", "skipped"), made("opinion.unscored", "skipped")), "unmeasured", "nothing was measured"),
-}  # fmt: skip
+    "an interval too wide to say anything": (
+        card(made("opinion.unscored", trials=6)),
+        "wide",
+        "too little evidence",
+    ),
+    "no interval at all": (
+        card(made("opinion.unscored", "skipped")),
+        "wide",
+        "too little evidence",
+    ),
+    "nothing was measured": (
+        card(made("gold.passes", "skipped"), made("opinion.unscored", "skipped")),
+        "unmeasured",
+        "nothing was measured",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -93,14 +174,20 @@ def test_every_output_says_the_same(case: str) -> None:
     text = page(scorecard)
     record = json.loads(json.dumps(to_dict(scorecard)))
     invocation = to_sarif(scorecard)["runs"][0]["invocations"][0]
-    schema = json.loads(files("rlenv_auditor.render").joinpath("audit.schema.json").read_text("utf-8"))  # fmt: skip
+    schema = json.loads(
+        files("rlenv_auditor.render").joinpath("audit.schema.json").read_text("utf-8")
+    )
 
     assert terminal[0] == f"env.toml: {said.headline}"
     assert terminal[1] == said.advice
     assert not omitted(scorecard) or terminal[-1] == omitted(scorecard)[: len(terminal[-1])]
     assert ('<h1 class="good">' in text) is (status == "clean")
     assert said.headline.split(":")[0].split("'")[0] in text
-    assert record["conclusion"] == {"status": status, "headline": said.headline, "advice": said.advice}  # fmt: skip
+    assert record["conclusion"] == {
+        "status": status,
+        "headline": said.headline,
+        "advice": said.advice,
+    }
     assert invocation["executionSuccessful"] is scorecard.complete
     assert invocation["toolExecutionNotifications"][0]["message"]["text"] == str(said)
     assert ("nothing in" in badge(scorecard)) is (status == "clean")
@@ -109,17 +196,26 @@ def test_every_output_says_the_same(case: str) -> None:
 
 ALLOWED: Mapping[str, tuple[Scorecard, str]] = {
     "clean": (card(), "reward alone"),
-    "a finding of no consequence for a share": (card(made("baselines.empty", "found", findings=(HOLE,))), "KL anchor"),
-    "a finding on a tenth of the tasks": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.1), "KL anchor"),
+    "a finding of no consequence for a share": (
+        card(made("baselines.empty", "found", findings=(HOLE,))),
+        "KL anchor",
+    ),
+    "a finding on a tenth of the tasks": (
+        card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.1),
+        "KL anchor",
+    ),
     "a third": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.33), "shaping"),
-    "two thirds": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.67), "human review"),
+    "two thirds": (
+        card(made("baselines.empty", "found", findings=(HOLE,)), loose=0.67),
+        "human review",
+    ),
     "incomplete": (card(made("baselines.empty", "incomplete", rate=None)), ""),
     "some were chosen": (card(probes=40), ""),
     "nine tasks": (card(tasks=9), ""),
     "a bound of a half": (card(wrong=0.04, bound=0.5), "KL anchor"),
     "a wrong answer earns a fifth": (card(wrong=0.2), "KL anchor"),
     "a wrong answer earns half": (card(wrong=0.5), "shaping"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ALLOWED)
@@ -137,8 +233,10 @@ def test_what_was_left_out_is_one_line_with_its_reasons() -> None:
     some = [made(f"judges.{name}", "skipped", reason="one by one") for name in "abc"]
     ended = made("baselines.empty", "incomplete", reason="the budget ended")
 
-    assert omitted(card(*some, ended, probes=9)) == (
-        "Skipped or not finished: 3 of judges (one by one); baselines.empty (the budget ended); 3 not selected by --only."
+    assert (
+        omitted(card(*some, ended, probes=9))
+        == "Skipped or not finished: 3 of judges (one by one); baselines.empty (the budget ended);"
+        " 3 not selected by --only."
     )
     assert omitted(card()) == ""
 
@@ -200,7 +298,9 @@ TASKS = [{"prompt": "Match foo and food, not bar.", "yes": ["foo", "food"], "no"
 
 @pytest.fixture
 def golf(written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An environment of an installed plugin that runs what the policy writes; a broken plugin is installed too."""
+    """An environment of an installed plugin that runs what the policy writes; a broken plugin is
+    installed too.
+    """
     home = written(GOLF, TASKS, "golf_plugin")
     (home / "too_new.py").write_text("RLENV_API = 2\n")
     (home / "golf.toml").write_text(ENV)
@@ -223,7 +323,11 @@ def test_a_stage_that_runs_a_pattern_of_the_policy_is_no_reassurance(golf: Path)
 
     assert found.tasks == 2  # its own, and one more of the examples
     assert str(results["gold.passes"].rate).startswith("0 of 2")  # the examples are right responses
-    assert results["robustness.total"].findings[0].title.startswith("a pattern of nested repeats: unscored")  # fmt: skip
+    assert (
+        results["robustness.total"]
+        .findings[0]
+        .title.startswith("a pattern of nested repeats: unscored")
+    )
     assert conclusion(found).status == "found"
 
 

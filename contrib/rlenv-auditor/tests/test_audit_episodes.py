@@ -1,4 +1,6 @@
-"""Verifiers of whole conversations: what a policy was told, forged, left out or said too early earns nothing."""
+"""Verifiers of whole conversations: what a policy was told, forged, left out or said too early
+earns nothing.
+"""
 
 from __future__ import annotations
 
@@ -97,11 +99,17 @@ def test_each_hole_is_found_by_its_probe(
 def test_a_reward_for_one_reply_is_asked_about_episodes_only_when_told(
     written: Callable[..., Path],
 ) -> None:
-    """Frameworks give messages to rewards of one reply too, and those may read the first of them."""
+    """Frameworks give messages to rewards of one reply too, and those may read the first of
+    them.
+    """
     written(
         "def score(completion, answer):\n    return float(completion[0]['content'] == answer)\n"
     )
-    more: dict[str, Any] = {"signature": "verifiers", "tasks_from": "tasks.jsonl", "only": ["episodes.kept"]}  # fmt: skip
+    more: dict[str, Any] = {
+        "signature": "verifiers",
+        "tasks_from": "tasks.jsonl",
+        "only": ["episodes.kept"],
+    }
 
     (skipped,) = audit("written:score", **more).results
     (told,) = audit("written:score", archetype="agent", **more).results
@@ -125,10 +133,21 @@ def test_a_verifier_of_texts_is_not_asked_about_conversations(
 def test_the_end_of_an_episode_without_its_work_earns_nothing(
     written: Callable[..., Path], name: str, holes: list[str]
 ) -> None:
-    home = written(VERIFIERS, [{"id": "one", "prompt": "Save it."}, {"id": "two", "prompt": "Save that."}])  # fmt: skip
+    home = written(
+        VERIFIERS, [{"id": "one", "prompt": "Save it."}, {"id": "two", "prompt": "Save that."}]
+    )
     rows = [{"task": task, "response": EPISODE} for task in ("one", "two")]
     (home / "right.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["--tasks-from", "tasks.jsonl", "--right", "right.jsonl", "--only", "episodes.cut", "--json", "a.json"]  # fmt: skip
+    words = [
+        "--tasks-from",
+        "tasks.jsonl",
+        "--right",
+        "right.jsonl",
+        "--only",
+        "episodes.cut",
+        "--json",
+        "a.json",
+    ]
 
     CliRunner().invoke(command, [f"written:{name}", *words], catch_exceptions=False)
     (result,) = json.loads((home / "a.json").read_text())["results"]

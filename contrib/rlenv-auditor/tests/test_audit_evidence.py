@@ -1,4 +1,6 @@
-"""A finding holds only what is shown: the changed response is really wrong, and the stage that it names really paid it."""
+"""A finding holds only what is shown: the changed response is really wrong, and the stage that it
+names really paid it.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,24 @@ def drawn(response, info):
 def lenient(response):
     return "please" in response.lower()
 '''
-ADDED = [{"id": f"t{n}", "prompt": f"Add {n} and 9 in numbered lines.", "info": {"total": str(n + 9), "work": "Then add."}} for n in range(31, 39)]  # fmt: skip
-PRIMES = [{"id": f"p{n}", "prompt": f"Name a prime above {n} and below {n + 60}.", "answer": str(p), "low": n, "high": n + 60} for n, p in ((10, 13), (20, 23), (30, 31), (40, 97))]  # fmt: skip
+ADDED = [
+    {
+        "id": f"t{n}",
+        "prompt": f"Add {n} and 9 in numbered lines.",
+        "info": {"total": str(n + 9), "work": "Then add."},
+    }
+    for n in range(31, 39)
+]
+PRIMES = [
+    {
+        "id": f"p{n}",
+        "prompt": f"Name a prime above {n} and below {n + 60}.",
+        "answer": str(p),
+        "low": n,
+        "high": n + 60,
+    }
+    for n, p in ((10, 13), (20, 23), (30, 31), (40, 97))
+]
 
 
 def lines_of(task: Mapping[str, object]) -> str:
@@ -74,7 +92,7 @@ def lines_of(task: Mapping[str, object]) -> str:
 def test_a_verifier_of_one_line_is_not_accused_for_what_is_in_another(
     written: Callable[..., Path], name: str
 ) -> None:
-    rows = [{**{k: v for k, v in task.items() if k != "info"}, **task["info"]} for task in ADDED]  # type: ignore[dict-item]  # fmt: skip
+    rows = [{**{k: v for k, v in task.items() if k != "info"}, **task["info"]} for task in ADDED]  # type: ignore[dict-item]
     written(LINES, rows)
     right = {str(task["id"]): [lines_of(task)] for task in ADDED}
     only = ["robustness.paid", "gold.near", "gold.special", "gold.partial", "baselines.words"]
@@ -100,8 +118,17 @@ def test_inputs_drawn_with_a_constant_seed_are_found(
 ) -> None:
     rows = [{"id": f"s{n}", "prompt": f"Write add{n}(x)."} for n in range(3)]
     written(LINES, rows)
-    right = {row["id"]: [f"```python\ndef add{n}(x):\n    return x + {n}\n```"] for n, row in enumerate(rows)}  # fmt: skip
-    card = audit(f"written:{name}", tasks_from="tasks.jsonl", only=["secrecy.seeds"], right=right, budget=120.0)  # fmt: skip
+    right = {
+        row["id"]: [f"```python\ndef add{n}(x):\n    return x + {n}\n```"]
+        for n, row in enumerate(rows)
+    }
+    card = audit(
+        f"written:{name}",
+        tasks_from="tasks.jsonl",
+        only=["secrecy.seeds"],
+        right=right,
+        budget=120.0,
+    )
 
     assert [one.code for one in card.findings] == ["inputs-from-constant-seed"] * (name == "seeded")
     assert all("the seed 11 in each call" in one.title for one in card.findings)
@@ -126,7 +153,10 @@ answer = "answer"
 
 
 def test_a_finding_names_the_stage_that_paid(written: Callable[..., Path]) -> None:
-    rows = [{"id": f"t{n}", "prompt": f"Please double {n}.", "answer": str(2 * n)} for n in range(31, 35)]  # fmt: skip
+    rows = [
+        {"id": f"t{n}", "prompt": f"Please double {n}.", "answer": str(2 * n)}
+        for n in range(31, 35)
+    ]
     (written(LINES, rows) / "env.toml").write_text(TWO)
     card = audit("env.toml", only=["baselines.echo"], budget=120.0)
 
@@ -212,8 +242,14 @@ def raised() -> list[str]:
     found = []
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Skip":  # fmt: skip
-                code = next((k.value for k in node.keywords if k.arg == "code"), None) or node.args[-1]  # fmt: skip
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "Skip"
+            ):
+                code = (
+                    next((k.value for k in node.keywords if k.arg == "code"), None) or node.args[-1]
+                )
                 assert len(node.args) + len(node.keywords) == 2, f"{path}:{node.lineno}"
                 assert isinstance(code, ast.Constant), f"{path}:{node.lineno}"
                 found.append(str(code.value))
@@ -222,7 +258,11 @@ def raised() -> list[str]:
 
 def test_every_reason_has_a_code_that_the_schema_and_the_page_list() -> None:
     schema = json.loads((PACKAGE / "render" / "audit.schema.json").read_text("utf-8"))["$defs"]
-    page = next(parent / "docs" / "how-to" / "audit-codes.md" for parent in Path(__file__).parents if (parent / "docs").is_dir()).read_text("utf-8")  # fmt: skip
+    page = next(
+        parent / "docs" / "how-to" / "audit-codes.md"
+        for parent in Path(__file__).parents
+        if (parent / "docs").is_dir()
+    ).read_text("utf-8")
 
     assert set(raised()) <= set(SKIPPED)
     for codes, kind in ((FOUND, "finding"), (SKIPPED, "result")):
@@ -244,18 +284,32 @@ def test_codes_are_in_findings_skipped_probes_and_sarif(written: Callable[..., P
     assert card.findings[0].code == "wrong-response-paid"
     assert [one.code for one in card.results] == ["", "not-asked-for"]
     assert run["results"][0]["properties"]["code"] == "wrong-response-paid"
-    assert [one["descriptor"]["id"] for one in invocation["toolExecutionNotifications"]][1:] == ["not-asked-for"]  # fmt: skip
+    assert [one["descriptor"]["id"] for one in invocation["toolExecutionNotifications"]][1:] == [
+        "not-asked-for"
+    ]
 
 
 def test_the_probes_of_answers_cost_the_same_for_each_task(written: Callable[..., Path]) -> None:
-    rows = [{"id": f"q{n}", "prompt": f'Say "{n}, {n + 1}" and "yes", not "no".', "answer": f"{n}, {n + 1}"} for n in range(31, 43)]  # fmt: skip
+    rows = [
+        {
+            "id": f"q{n}",
+            "prompt": f'Say "{n}, {n + 1}" and "yes", not "no".',
+            "answer": f"{n}, {n + 1}",
+        }
+        for n in range(31, 43)
+    ]
     written(LINES, rows)
     right = {str(row["id"]): [f"Pair: {row['answer']} please"] for row in rows}
     only = ["gold.special", "gold.partial", "gold.case", "baselines.words"]
     calls = [
-        sum(result.calls for result in audit("written:lenient", tasks_from="tasks.jsonl", only=only, right=right, tasks=count).results)
+        sum(
+            result.calls
+            for result in audit(
+                "written:lenient", tasks_from="tasks.jsonl", only=only, right=right, tasks=count
+            ).results
+        )
         for count in (3, 6, 12)
-    ]  # fmt: skip
+    ]
 
     assert calls[0] > 0
     assert calls[1] <= 2.2 * calls[0]

@@ -1,4 +1,6 @@
-"""A verifier that runs what it should read gives a policy the machine of the trainer; the audit hears it."""
+"""A verifier that runs what it should read gives a policy the machine of the trainer; the audit
+hears it.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "run"),
-    [("evaluates", True), ("evaluates_lists", True), ("runs", True), ("reads", False), ("calls_out", False)],
-)  # fmt: skip
+    [
+        ("evaluates", True),
+        ("evaluates_lists", True),
+        ("runs", True),
+        ("reads", False),
+        ("calls_out", False),
+    ],
+)
 def test_a_response_that_is_run_is_heard_and_one_that_is_read_is_not(
     home: Path, name: str, run: bool
 ) -> None:

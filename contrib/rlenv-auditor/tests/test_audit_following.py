@@ -1,4 +1,6 @@
-"""What is asked once training has begun: the held-out delta over checkpoints, and a person's check of what got nothing."""
+"""What is asked once training has begun: the held-out delta over checkpoints, and a person's check
+of what got nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,15 @@ def kept(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
 
 def test_checkpoints_may_have_names_and_rows_without_a_reward_are_counted(tmp_path: Path) -> None:
     rows = [{"checkpoint": f"ckpt-{n}", "reward": 0.1 * n, "task": "a"} for n in range(4)]
-    one = kept(tmp_path / "one.jsonl", [{"schema": "rlenv.scores/1"}, *rows, {"checkpoint": "ckpt-9", "reward": None}])  # fmt: skip
+    one = kept(
+        tmp_path / "one.jsonl",
+        [{"schema": "rlenv.scores/1"}, *rows, {"checkpoint": "ckpt-9", "reward": None}],
+    )
     two = kept(tmp_path / "two.jsonl", rows)
 
-    result = CliRunner().invoke(command, ["delta", "--train", one, "--heldout", two, "--by", "checkpoint"])  # fmt: skip
+    result = CliRunner().invoke(
+        command, ["delta", "--train", one, "--heldout", two, "--by", "checkpoint"]
+    )
 
     assert result.exit_code == 0, result.output
     assert "rise in training +0.300" in result.output
@@ -35,11 +42,20 @@ def test_checkpoints_may_have_names_and_rows_without_a_reward_are_counted(tmp_pa
 
 
 def test_rollouts_of_one_task_do_not_count_as_independent() -> None:
-    """Two tasks, fifty rollouts of each at each checkpoint, and all that rises is one of the two."""
-    rises = [(step, float(task == "a") * step / 4, task) for step in range(5) for task in "ab" for _ in range(50)]  # fmt: skip
+    """Two tasks, fifty rollouts of each at each checkpoint, and all that rises is one of the
+    two.
+    """
+    rises = [
+        (step, float(task == "a") * step / 4, task)
+        for step in range(5)
+        for task in "ab"
+        for _ in range(50)
+    ]
     flat = [(step, 0.5, f"h{n}") for step in range(5) for n in range(10)]
 
-    many = measured([(step, reward, f"{task}{n}") for n, (step, reward, task) in enumerate(rises)], flat)  # fmt: skip
+    many = measured(
+        [(step, reward, f"{task}{n}") for n, (step, reward, task) in enumerate(rises)], flat
+    )
     two = measured(rises, flat)
 
     assert two.train.rise == pytest.approx(many.train.rise)
@@ -72,7 +88,10 @@ def test_a_row_that_cannot_be_read_says_what_was_expected(
 
 def zeros() -> list[Zero]:
     """Nine of ten were stopped by one stage."""
-    return [Zero(n, f"t{n % 7}", f"response {n}", "rare" if n % 10 == 0 else "often") for n in range(300)]  # fmt: skip
+    return [
+        Zero(n, f"t{n % 7}", f"response {n}", "rare" if n % 10 == 0 else "often")
+        for n in range(300)
+    ]
 
 
 def test_a_sample_has_every_stage_in_proportion_and_no_row_twice() -> None:
@@ -87,7 +106,9 @@ def test_a_sample_has_every_stage_in_proportion_and_no_row_twice() -> None:
 def test_the_share_in_a_sample_is_that_of_all() -> None:
     chance = random.Random(0)
     right = {n for n in range(300) if chance.random() < 0.2}
-    shares = [sum(zero.row in right for zero in drawn(zeros(), 50, seed)) / 50 for seed in range(200)]  # fmt: skip
+    shares = [
+        sum(zero.row in right for zero in drawn(zeros(), 50, seed)) / 50 for seed in range(200)
+    ]
 
     assert sum(shares) / len(shares) == pytest.approx(len(right) / 300, abs=0.02)
 
@@ -110,7 +131,16 @@ def test_a_person_sees_the_task_and_its_answer_and_may_end_at_any_time(
     Path("sums.toml").write_text(ENV)
     kept(Path("scores.jsonl"), [{"task": "one", "row": n, "reward": 0.0} for n in (1, 2, 3)])
     kept(Path("said.jsonl"), [{"task": "one", "response": text} for text in ("two", "three", "II")])
-    words = ["spot-check", "scores.jsonl", "--responses", "said.jsonl", "--env", "sums.toml", "--labels", "labels.jsonl"]  # fmt: skip
+    words = [
+        "spot-check",
+        "scores.jsonl",
+        "--responses",
+        "said.jsonl",
+        "--env",
+        "sums.toml",
+        "--labels",
+        "labels.jsonl",
+    ]
 
     first = CliRunner().invoke(command, words, input="y\n")
     second = CliRunner().invoke(command, [*words, "--emit-tests", "missed"], input="n\ns\n")

@@ -1,4 +1,6 @@
-"""The audit takes what an environment takes: a function, a stage, a list of them, by module or by file, or an env.toml of them."""
+"""The audit takes what an environment takes: a function, a stage, a list of them, by module or by
+file, or an env.toml of them.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,8 @@ answer = "answer"
 use = "./written.py:score"
 """
 SOUND = [
-    "written:score", "./written.py:score", "written:later", "written:declared", "written:City", "written:BUILT", "written:BOTH",
-    "env.toml",
+    "written:score", "./written.py:score", "written:later", "written:declared", "written:City",
+    "written:BUILT", "written:BOTH", "env.toml",
 ]  # fmt: skip
 ONLY = ("gold.passes", "baselines.empty", "determinism.folder")
 
@@ -99,8 +101,12 @@ def test_a_parameter_is_never_guessed_from_its_place(home: Path, name: str, said
 
 def test_a_function_of_trl_that_reads_messages_is_given_some(written: Callable[..., Path]) -> None:
     written(SOURCE)
-    card = audit("written:talking", signature="trl", tasks_from="tasks.jsonl", only=ONLY, budget=120.0)  # fmt: skip
-    broken = audit("written:failing", signature="trl", tasks_from="tasks.jsonl", only=ONLY[:2], budget=120.0)  # fmt: skip
+    card = audit(
+        "written:talking", signature="trl", tasks_from="tasks.jsonl", only=ONLY, budget=120.0
+    )
+    broken = audit(
+        "written:failing", signature="trl", tasks_from="tasks.jsonl", only=ONLY[:2], budget=120.0
+    )
 
     assert card.findings == ()
     assert "TypeError: string indices" in broken.findings[0].title

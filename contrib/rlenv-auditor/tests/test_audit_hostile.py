@@ -73,19 +73,29 @@ DEEDS = {
     "os._exit(0)": "the process of the target ended",
     "os.abort()": "the process of the target ended",
     "os.closerange(3, 1024)": "the process of the target ended",
-    "[os.write(fd, b'{}\\n') for fd in range(3, 1024) if writable(fd)]": "the process of the target ended",
-    "[os.write(fd, b'{\"done\": true}\\n') for fd in range(3, 1024) if writable(fd)]": "the process of the target ended",
+    "[os.write(fd, b'{}\\n') for fd in range(3, 1024) if writable(fd)]": (
+        "the process of the target ended"
+    ),
+    "[os.write(fd, b'{\"done\": true}\\n') for fd in range(3, 1024) if writable(fd)]": (
+        "the process of the target ended"
+    ),
     "time.sleep(60)": "no reward after",
     "[0 for _ in iter(int, 1)]": "no reward after",
-    "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60))": "no reward after",
-    "[signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)] and 0.0": "0.0",
+    "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60))": (
+        "no reward after"
+    ),
+    "[signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)] and 0.0": (
+        "0.0"
+    ),
     "signal.signal(signal.SIGCHLD, signal.SIG_IGN) and 0.0 or 0.0": "0.0",
-    "print('{\"index\": 0, \"reward\": \"1.0\"}', flush=True) or print('oops', file=sys.stderr) or 0.0": "0.0",
+    'print(\'{"index": 0, "reward": "1.0"}\', flush=True) or print(\'oops\', file=sys.stderr) or 0.0': (
+        "0.0"
+    ),
     "os.fork() * 0.0": "0.0",
     "os.environ.clear() or os.chdir('/') or 0.0": "0.0",
     "sys.stdout.close() or sys.stdin.close() or 0.0": "0.0",
     "sys.setrecursionlimit(80) or 0.0": "0.0",
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -132,17 +142,27 @@ def test_nobody_answers_for_what_an_earlier_response_did_to_the_process(
         ("return 7.0", "range.finite", "the reward 7"),
         ("return 'good'", "range.type", "it returned str: 'good'"),
         ("task.info.clear()", "range.purity", "the call changes the task that it is given"),
-        ("task.info['it'] = object()", "range.purity", "the call changes the task that it is given"),
+        (
+            "task.info['it'] = object()",
+            "range.purity",
+            "the call changes the task that it is given",
+        ),
         ("call()", "range.network", "a reward calls 192.0.2.1 over a network"),
         ("os._exit(0)", "gold.passes", "crash: the process of the target ended"),
     ],
-)  # fmt: skip
+)
 def test_what_a_target_does_wrong_is_a_finding(
     written: Callable[..., Path], body: str, probe: str, title: str
 ) -> None:
-    written(f"{HONEST}\ndef score(task, response, answer):\n    {body}\n    return right(response, answer)\n", TWO)  # fmt: skip
+    written(
+        f"{HONEST}\ndef score(task, response, answer):\n    {body}\n    return right(response,"
+        " answer)\n",
+        TWO,
+    )
 
-    card = audit("written:score", tasks_from="tasks.jsonl", only=["gold.passes", probe], tasks=1, budget=20.0)  # fmt: skip
+    card = audit(
+        "written:score", tasks_from="tasks.jsonl", only=["gold.passes", probe], tasks=1, budget=20.0
+    )
 
     assert title in " | ".join(finding.title for finding in card.findings)
     json.dumps(card.figures)
@@ -156,16 +176,25 @@ def test_what_a_target_does_wrong_is_a_finding(
         ("def (", "SyntaxError"),
         ("import sys; sys.exit(4)", "SystemExit: 4"),
         ("import os; os._exit(0)", "its process ended"),
-        ("import sys; print('a last word', file=sys.stderr, flush=True); import os; os.abort()", "a last word"),
+        (
+            "import sys; print('a last word', file=sys.stderr, flush=True); import os; os.abort()",
+            "a last word",
+        ),
         ("import time; time.sleep(60)", "no word for 1 s"),
         ("score = None", "parameters|not callable|callable"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_loaded_ends_with_its_reason(
     written: Callable[..., Path], start: str, said: str
 ) -> None:
     written(f"{start}\n" if start == "score = None" else f"{start}\n{HONEST + OBEDIENT}", TWO)
-    words = ["written:score", "--tasks-from", "tasks.jsonl", "--loading", "1" if "sleep" in start else "60"]  # fmt: skip
+    words = [
+        "written:score",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--loading",
+        "1" if "sleep" in start else "60",
+    ]
 
     result = CliRunner().invoke(command, words)
 

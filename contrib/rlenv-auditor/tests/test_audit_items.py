@@ -1,4 +1,6 @@
-"""Lists: what a prompt shows of an answer, and a right response with one item, or the order, wrong."""
+"""Lists: what a prompt shows of an answer, and a right response with one item, or the order,
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,13 @@ def test_one_item_of_a_list_is_dropped_doubled_changed_or_too_many() -> None:
     listed = Items.of("(x, 7, 12)")
     assert listed
 
-    assert [text for _, text in lacking(listed)] == ["(x, 7)", "(x, 7, x)", "(x, x, 12)", "(x, 7, 13)", "(x, 7, 12, 13)"]  # fmt: skip
+    assert [text for _, text in lacking(listed)] == [
+        "(x, 7)",
+        "(x, 7, x)",
+        "(x, x, 12)",
+        "(x, 7, 13)",
+        "(x, 7, 12, 13)",
+    ]
 
 
 def test_a_changed_row_of_a_grid_has_its_own_values() -> None:
@@ -98,13 +106,17 @@ SHUFFLED = "Sort by age: cat, ant, dog."
     ("prompt", "answer", "orders"),
     [
         (SHUFFLED, "ant, cat, dog", {"dog, cat, ant", "ant, dog, cat", "cat, ant, dog"}),
-        ("What comes first? cat, ant, dog", "ant, dog, cat", {"cat, dog, ant", "ant, cat, dog", "cat, ant, dog", "dog, ant, cat"}),
+        (
+            "What comes first? cat, ant, dog",
+            "ant, dog, cat",
+            {"cat, dog, ant", "ant, cat, dog", "cat, ant, dog", "dog, ant, cat"},
+        ),
         ("Write down what you see: cat, ant, dog.", "cat, ant, dog", set()),
         ("List these in any order: cat, ant, dog.", "ant, cat, dog", set()),
         ("The order does not matter: cat, ant, dog.", "ant, cat, dog", set()),
         ("Which of cat, ant, dog and eel bark?", "dog, ant", set()),
     ],
-)  # fmt: skip
+)
 def test_an_order_is_another_only_where_the_prompt_fixes_it(
     prompt: str, answer: str, orders: set[str]
 ) -> None:
@@ -172,7 +184,9 @@ def field(response, answer):
 '''
 
 
-def carded(written: Callable[..., Path], name: str, prompts: list[tuple[str, str]], only: str) -> Scorecard:  # fmt: skip
+def carded(
+    written: Callable[..., Path], name: str, prompts: list[tuple[str, str]], only: str
+) -> Scorecard:
     written(SOURCE, [{"id": f"t{n}", "prompt": p, "answer": a} for n, (p, a) in enumerate(prompts)])
     right = {f"t{n}": [f"<answer>{answer}</answer>"] for n, (_, answer) in enumerate(prompts)}
     return audit(f"written:{name}", tasks_from="tasks.jsonl", only=[only], right=right, budget=60.0)
@@ -195,7 +209,10 @@ def test_what_the_prompt_lists_is_found_to_be_paid(written: Callable[..., Path])
     rows = [("Who sang? Choose from: Ann, Bob.", "Bob"), ("Who ran? Choose from: Cy, Dee.", "Cy")]
     card = carded(written, "mentioned", rows, "baselines.listed")
 
-    assert {one.title.partition(":")[0] for one in card.findings} == {"an option of the prompt", "all that the prompt lists"}  # fmt: skip
+    assert {one.title.partition(":")[0] for one in card.findings} == {
+        "an option of the prompt",
+        "all that the prompt lists",
+    }
     assert str(card.results[0].rate).startswith("2 of 2")
 
 
@@ -216,13 +233,20 @@ def test_a_field_beside_the_answer_may_be_anything(written: Callable[..., Path])
     right = {str(row["id"]): [f'{{"work": "easy", "answer": {row["answer"]}}}'] for row in rows}
     card = audit("written:field", tasks_from="tasks.jsonl", only=["gold"], right=right, budget=60.0)
 
-    assert {one.probe: one.status for one in card.results if one.status != "clean"} == {"gold.case": "skipped", "gold.partial": "skipped"}  # fmt: skip
+    assert {one.probe: one.status for one in card.results if one.status != "clean"} == {
+        "gold.case": "skipped",
+        "gold.partial": "skipped",
+    }
 
 
 def test_the_same_task_twice_has_the_same_answers(written: Callable[..., Path]) -> None:
-    rows = [{"id": f"t{n}", "prompt": f"{n // 2} + 1?", "answer": str(n // 2 + 1)} for n in range(4)]  # fmt: skip
+    rows = [
+        {"id": f"t{n}", "prompt": f"{n // 2} + 1?", "answer": str(n // 2 + 1)} for n in range(4)
+    ]
     written(SOURCE, rows)
     right = {f"t{n}": [f'{"Well: " * n}{{"answer": {n // 2 + 1}}}'] for n in range(4)}
-    card = audit("written:field", tasks_from="tasks.jsonl", only=["gold.swap"], right=right, budget=60.0)  # fmt: skip
+    card = audit(
+        "written:field", tasks_from="tasks.jsonl", only=["gold.swap"], right=right, budget=60.0
+    )
 
     assert [str(one.rate)[:6] for one in card.results] == ["0 of 4"]

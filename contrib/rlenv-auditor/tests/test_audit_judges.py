@@ -1,4 +1,6 @@
-"""Judges of responses side by side: order, names of slots and dress; and an environment that judges groups."""
+"""Judges of responses side by side: order, names of slots and dress; and an environment that judges
+groups.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def results(written: Callable[..., Path]) -> Callable[..., dict[str, Result]]:
     written(JUDGES)
 
     def ask(name: str, signature: str = "pairwise") -> dict[str, Result]:
-        return of(audit(f"written:{name}", signature=signature, tasks_from="tasks.jsonl", budget=60.0))  # fmt: skip
+        return of(
+            audit(f"written:{name}", signature=signature, tasks_from="tasks.jsonl", budget=60.0)
+        )
 
     return ask
 
@@ -101,7 +105,13 @@ def test_a_judge_that_prefers_the_first_place_is_told_with_its_flip_rate(
     assert order.rate.trials == 8
     assert order.findings[0].title.startswith("the order decides: ")
     for finding in order.findings:
-        again = replayed(f"written:{name}", finding.task, finding.response, signature=signature, tasks_from="tasks.jsonl")  # fmt: skip
+        again = replayed(
+            f"written:{name}",
+            finding.task,
+            finding.response,
+            signature=signature,
+            tasks_from="tasks.jsonl",
+        )
         assert again.reward == finding.reward
 
 
@@ -123,7 +133,10 @@ def test_length_and_orders_to_the_judge_win_nothing(
         or results("long")["judges.dressed"].status == "found"
     )
     injected = results("gullible")["judges.injected"]
-    assert injected.findings[0].title == "a wrong answer and an order to the judge wins against the right answer"  # fmt: skip
+    assert (
+        injected.findings[0].title
+        == "a wrong answer and an order to the judge wins against the right answer"
+    )
 
 
 def test_an_environment_that_judges_groups_is_audited(written: Callable[..., Path]) -> None:
@@ -140,8 +153,12 @@ def test_an_environment_that_judges_groups_is_audited(written: Callable[..., Pat
 
 @pytest.mark.parametrize(
     ("name", "signature", "said"),
-    [("odd", "pairwise", "response_a"), ("sound", "group", "responses"), ("sound", "groups", "pairwise, group")],
-)  # fmt: skip
+    [
+        ("odd", "pairwise", "response_a"),
+        ("sound", "group", "responses"),
+        ("sound", "groups", "pairwise, group"),
+    ],
+)
 def test_a_judge_that_cannot_be_called_so_names_the_remedy(
     written: Callable[..., Path], name: str, signature: str, said: str
 ) -> None:

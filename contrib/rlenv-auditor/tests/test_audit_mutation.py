@@ -1,4 +1,6 @@
-"""The mutation score: mistakes in a golden program are rejected, and what cannot be told from it raises no alarm."""
+"""The mutation score: mistakes in a golden program are rejected, and what cannot be told from it
+raises no alarm.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,21 @@ def blind(response, info):
     return float(info["entry_point"] in response)
 '''
 ABS = "def size(x):\n    if x < 0:\n        return -x\n    return x\n"
-GOOD = "assert candidate(-3) == 3\nassert candidate(4) == 4\nassert candidate(0) == 0\nassert candidate(1) == 1\nassert candidate(-1) == 1"
+GOOD = (
+    "assert candidate(-3) == 3\nassert candidate(4) == 4\nassert candidate(0) == 0\nassert"
+    " candidate(1) == 1\nassert candidate(-1) == 1"
+)
 POOR = "assert candidate(4) == 4\nassert candidate(-9) is not None"
 
 
 def row(test: str) -> dict[str, Any]:
-    return {"id": "size", "prompt": "Write size(x).", "entry_point": "size", "canonical_solution": ABS, "test": test}  # fmt: skip
+    return {
+        "id": "size",
+        "prompt": "Write size(x).",
+        "entry_point": "size",
+        "canonical_solution": ABS,
+        "test": test,
+    }
 
 
 def scored(target: str) -> Result:
@@ -99,9 +110,12 @@ def test_where_nothing_can_be_told_apart_a_poor_score_is_told(
     [
         ({"prompt": "1 + 1?", "answer": "2"}, "does not verify programs"),
         ({"prompt": "Write it.", "entry_point": "size", "test": GOOD}, "no golden program"),
-        ({**row(GOOD), "canonical_solution": "def size(x):\n    return 7\n"}, "no golden program gets a reward"),
+        (
+            {**row(GOOD), "canonical_solution": "def size(x):\n    return 7\n"},
+            "no golden program gets a reward",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_golden_program_is_skipped_with_the_reason(
     written: Callable[..., Path], task: dict[str, Any], why: str
 ) -> None:
@@ -121,8 +135,12 @@ def test_inputs_are_like_those_of_the_tests() -> None:
 
 
 def test_arguments_are_read_from_cases_and_assertions() -> None:
-    cases = Task("", info={"tests": {"entry_point": "f", "cases": [{"args": [1, "a"]}, {"stdin": "x"}]}})  # fmt: skip
-    texts = Task("", info={"entry_point": "f", "test_list": ["assert f([1]) == 2", "assert f(x) == 3"]})  # fmt: skip
+    cases = Task(
+        "", info={"tests": {"entry_point": "f", "cases": [{"args": [1, "a"]}, {"stdin": "x"}]}}
+    )
+    texts = Task(
+        "", info={"entry_point": "f", "test_list": ["assert f([1]) == 2", "assert f(x) == 3"]}
+    )
 
     assert arguments(cases) == [[1, "a"]]
     assert arguments(texts) == [[[1]]]

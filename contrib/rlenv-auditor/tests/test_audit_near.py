@@ -1,4 +1,6 @@
-"""Near misses, forms that a verifier's own texts ask for, and what a wrong answer earns below the pass mark."""
+"""Near misses, forms that a verifier's own texts ask for, and what a wrong answer earns below the
+pass mark.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,12 @@ def test_a_near_miss_is_another_value(wanted: str, misses: set[str]) -> None:
 
 
 def test_words_are_cut_and_turned_and_numbers_are_not() -> None:
-    assert {text for _, text in nearly("New York City")} == {"New York Cit", "City York New", "New City York", "New York"}  # fmt: skip
+    assert {text for _, text in nearly("New York City")} == {
+        "New York Cit",
+        "City York New",
+        "New City York",
+        "New York",
+    }
     assert list(nearly("12.5")) == []
 
 
@@ -60,7 +67,9 @@ def test_a_document_loses_and_changes_each_of_its_fields() -> None:
 
 def test_no_text_is_taken_for_a_document() -> None:
     assert list(documents("a {set} of [things], {", reordered=True)) == []
-    assert [text for _, text in documents("so: [1, 2] it is", reordered=False)][:1] == ["so: [1] it is"]  # fmt: skip
+    assert [text for _, text in documents("so: [1, 2] it is", reordered=False)][:1] == [
+        "so: [1] it is"
+    ]
 
 
 def test_an_order_is_missed_only_where_one_is_asked_for() -> None:
@@ -88,7 +97,8 @@ def test_forms_come_from_patterns_marks_and_tags() -> None:
     prompts = ["Write <plan>...</plan> and <final>...</final>."]
 
     assert set(forms(words, prompts).values()) == {
-        "Result: {}", '{"plain": "{}"}', '```json\n{"plain": "{}"}\n```', "<out>{}</out>", "<final>{}</final>", "<plan>\nI worked it out.\n</plan>\n<final>\n{}\n</final>",
+        "Result: {}", '{"plain": "{}"}', '```json\n{"plain": "{}"}\n```', "<out>{}</out>",
+        "<final>{}</final>", "<plan>\nI worked it out.\n</plan>\n<final>\n{}\n</final>",
     }  # fmt: skip
 
 
@@ -156,7 +166,9 @@ def test_a_wrong_answer_that_earns_half_is_found_and_exceeds_a_default_threshold
     written: Callable[..., Path],
 ) -> None:
     written(SOURCE)
-    card = audit("written:partly", tasks_from="tasks.jsonl", only=["gold", "baselines"], budget=120.0)  # fmt: skip
+    card = audit(
+        "written:partly", tasks_from="tasks.jsonl", only=["gold", "baselines"], budget=120.0
+    )
     (found,) = [one for one in card.findings if one.probe == "baselines.free"]
 
     assert "earns 0.5 on average" in found.title
@@ -171,10 +183,14 @@ def test_a_wrong_answer_that_earns_half_is_found_and_exceeds_a_default_threshold
 def test_a_call_whose_arguments_are_emptied_is_missed_by_who_compares_what_is_given(
     written: Callable[..., Path],
 ) -> None:
-    calls = [{"name": "book", "arguments": {"city": city, "nights": 3}} for city in ("Oslo", "Rome")]  # fmt: skip
+    calls = [
+        {"name": "book", "arguments": {"city": city, "nights": 3}} for city in ("Oslo", "Rome")
+    ]
     written(SOURCE, [{"id": c["arguments"]["city"], "prompt": "Call it.", **c} for c in calls])  # type: ignore[index]
     right = {c["arguments"]["city"]: [json.dumps(c)] for c in calls}  # type: ignore[index]
-    card = audit("written:given_only", tasks_from="tasks.jsonl", only=["gold"], right=right, budget=120.0)  # fmt: skip
+    card = audit(
+        "written:given_only", tasks_from="tasks.jsonl", only=["gold"], right=right, budget=120.0
+    )
 
     assert any("arguments emptied" in one.title for one in card.findings)
 
@@ -183,13 +199,25 @@ def test_a_call_in_an_episode_is_missed_by_who_reads_its_name_alone(
     written: Callable[..., Path],
 ) -> None:
     written(SOURCE, [{"id": "t", "prompt": "Find it.", "answer": "7"}])
-    call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": '{"key": "it", "most": 3}'}}  # fmt: skip
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "find", "arguments": '{"key": "it", "most": 3}'},
+    }
     talk: list[dict[str, object]] = [
-        {"role": "user", "content": "Find it."}, {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": "7"}, {"role": "assistant", "content": "7"},
-    ]  # fmt: skip
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "7"},
+        {"role": "assistant", "content": "7"},
+    ]
     right = {"t": [conversation(talk)]}
-    card = audit("written:used", tasks_from="tasks.jsonl", only=["gold.passes", "episodes.near"], right=right, budget=120.0)  # fmt: skip
+    card = audit(
+        "written:used",
+        tasks_from="tasks.jsonl",
+        only=["gold.passes", "episodes.near"],
+        right=right,
+        budget=120.0,
+    )
     titles = [one.title for one in card.findings]
 
     assert [one.status for one in card.results] == ["clean", "found"]
@@ -200,7 +228,9 @@ def test_an_answer_that_is_denied_in_another_language_is_found(
     written: Callable[..., Path],
 ) -> None:
     written(SOURCE)
-    card = audit("written:anywhere", tasks_from="tasks.jsonl", only=["meaning.denied"], budget=120.0)  # fmt: skip
+    card = audit(
+        "written:anywhere", tasks_from="tasks.jsonl", only=["meaning.denied"], budget=120.0
+    )
 
     assert "denied in Chinese: reward 1" in card.findings[0].title
     assert str(card.results[0].rate).startswith("8 of 8")

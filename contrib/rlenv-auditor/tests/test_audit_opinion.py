@@ -1,4 +1,6 @@
-"""A second verifier's opinion, what style adds to a reward, and what a response can force to be unscored."""
+"""A second verifier's opinion, what style adds to a reward, and what a response can force to be
+unscored.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,8 @@ def test_an_environment_gives_a_second_opinion_of_a_function(
     card: Callable[..., Scorecard], tmp_path: Path
 ) -> None:
     (tmp_path / "env.toml").write_text(
-        'name = "other"\n[[stage]]\nuse = "math/equal"\n[[task]]\nid = "x"\nprompt = "1 + 1?"\nanswer = "2"\n'
+        'name = "other"\n[[stage]]\nuse = "math/equal"\n[[task]]\nid = "x"\nprompt = "1 +'
+        ' 1?"\nanswer = "2"\n'
     )
     found = of(card("strict", "gold", "opinion.second", second="env.toml"), "opinion.second")
 
@@ -116,7 +119,15 @@ def test_an_environment_gives_a_second_opinion_of_a_function(
 
 def test_a_limit_on_disagreement_ends_a_build(written: Callable[..., Path]) -> None:
     written(VERIFIERS)
-    words = ["written:strict", "--tasks-from", "tasks.jsonl", "--only", "gold", "--only", "opinion.second"]  # fmt: skip
+    words = [
+        "written:strict",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--only",
+        "gold",
+        "--only",
+        "opinion.second",
+    ]
 
     other = [*words, "--second", "written:loose", "--second-as", "plain"]
     let = CliRunner().invoke(command, other)

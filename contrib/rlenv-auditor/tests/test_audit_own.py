@@ -1,7 +1,7 @@
 """Our own plugins are audited as anybody's verifier is: nothing is found.
 
-`rlenv audit` with all its probes was run on the same environments by hand; what costs minutes there (a program that
-never ends, on a slow machine) is left to the tests of the plugins.
+`rlenv audit` with all its probes was run on the same environments by hand; what costs minutes there
+(a program that never ends, on a slow machine) is left to the tests of the plugins.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ FRESH = ("determinism.repeated", "determinism.threads", "determinism.process")
 WRAPS = (
     "{}",
     "<think>\nLet me see, maybe 7.\n</think>\n\n{}",
-    "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>",
+    (
+        "<|channel|>analysis<|message|>maybe"
+        " 7<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>"
+    ),
     "maybe 7\n</think>\n{}",
 )
 KERNELS = ("vadd-numba", "relu-numba")
@@ -97,8 +100,12 @@ def wrapped(path: Path, answer: Callable[[dict[str, Any]], str]) -> dict[str, li
 
 @pytest.mark.slow  # runs hundreds of programs one after another
 def test_programs_behind_thought_and_in_channels_are_paid_and_nothing_else() -> None:
-    right = wrapped(OWN / "code" / "tasks.jsonl", lambda row: f"```python\n{row['tests']['golden']}```")  # fmt: skip
-    clean(audited(OWN / "code" / "env.toml", ["gold", "baselines", "meaning", "robustness"], 4, right))  # fmt: skip
+    right = wrapped(
+        OWN / "code" / "tasks.jsonl", lambda row: f"```python\n{row['tests']['golden']}```"
+    )
+    clean(
+        audited(OWN / "code" / "env.toml", ["gold", "baselines", "meaning", "robustness"], 4, right)
+    )
 
 
 @pytest.mark.slow  # runs a thousand programs one after another

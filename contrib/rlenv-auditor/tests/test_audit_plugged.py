@@ -1,4 +1,6 @@
-"""Probes that plugins bring: installed beside the audit, they are run, listed and replayed like its own."""
+"""Probes that plugins bring: installed beside the audit, they are run, listed and replayed like its
+own.
+"""
 
 from __future__ import annotations
 

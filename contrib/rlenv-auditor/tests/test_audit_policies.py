@@ -1,4 +1,6 @@
-"""Policies that solve nothing are played in every environment with a harness: paid ones are findings, a sound one is clean."""
+"""Policies that solve nothing are played in every environment with a harness: paid ones are
+findings, a sound one is clean.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def idle(trajectory, answer):
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = [{"id": f"t{n}", "prompt": f"Close T-{n}.", "answer": f"T-{n}", "floor": 0.0} for n in range(6)]  # fmt: skip
+    rows = [
+        {"id": f"t{n}", "prompt": f"Close T-{n}.", "answer": f"T-{n}", "floor": 0.0}
+        for n in range(6)
+    ]
     (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "desk.py").write_text(DESK)
     for verifier in ("sound", "idle"):
@@ -82,7 +87,9 @@ def test_the_scorecard_says_what_they_earn_and_a_finding_replays(desk: Path) -> 
 
 def test_what_has_no_harness_says_so(desk: Path) -> None:
     text = (desk / "sound.toml").read_text()
-    (desk / "plain.toml").write_text(text[: text.index("[harness]")] + '[[stage]]\nuse = "core/equal"\n')  # fmt: skip
+    (desk / "plain.toml").write_text(
+        text[: text.index("[harness]")] + '[[stage]]\nuse = "core/equal"\n'
+    )
     (result,) = audit("plain.toml", only=["policies"]).results
     (other,) = audit("desk:sound", tasks_from="tasks.jsonl", only=["policies"]).results
 
@@ -122,12 +129,17 @@ def lax(visible):
 '''
 
 
-@pytest.mark.parametrize(("stage", "status"), [("agent/state", "clean"), ("./shop.py:lax", "found")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stage", "status"), [("agent/state", "clean"), ("./shop.py:lax", "found")]
+)
 def test_a_verifier_of_a_final_state_is_asked_by_episodes(
     desk: Path, stage: str, status: str
 ) -> None:
     (desk / "shop.py").write_text(SHOP)
-    (desk / "shop.sql").write_text("CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1, 'paid'), (2, 'paid');")  # fmt: skip
+    (desk / "shop.sql").write_text(
+        "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1,"
+        " 'paid'), (2, 'paid');"
+    )
     (desk / "shop.toml").write_text(STATEFUL.format(stage=stage))
     only = ["policies", "gold.passes", "episodes", "robustness.total", "opinion.unscored"]
     card = audit("shop.toml", only=only)
@@ -137,7 +149,13 @@ def test_a_verifier_of_a_final_state_is_asked_by_episodes(
     if stage == "agent/state":
         assert card.findings == ()
         # The gold calls of the task are its right response, and every response is played.
-        for probe in ("gold.passes", "episodes.near", "episodes.cut", "robustness.total", "opinion.unscored"):  # fmt: skip
+        for probe in (
+            "gold.passes",
+            "episodes.near",
+            "episodes.cut",
+            "robustness.total",
+            "opinion.unscored",
+        ):
             assert found[probe].status == "clean", found[probe].reason
     else:
         assert card.findings[0].task == ""  # without the final state nothing would replay

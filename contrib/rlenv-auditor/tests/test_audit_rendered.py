@@ -30,17 +30,29 @@ def score(prompt, response, answer):
     found = response.split("####")
     return float(len(found) == 2 and found[1].strip() == str(answer))
 """
-# Each with a hole of another kind: what depends on the process, on what came before, on the place, and what does not.
+# Each with a hole of another kind: what depends on the process, on what came before, on the place,
+# and what does not.
 HOLES = {
     "baselines.constant": "return 1.0 if 'nan' in response else right(response, answer)",
     "determinism.hashes": "return hash('a') % 1000 / 1000",
-    "determinism.state": "before, last[0] = last[0], response or 'empty'; return float(right(response, answer) or before == 'empty')",
-    "determinism.locale": "return float(right(response, answer) and 'Kathmandu' not in os.environ.get('TZ', ''))",
-    "determinism.process": "new = response not in seen; seen.add(response); return float(right(response, answer) and new)",
-    "determinism.threads": "return float(right(response, answer) and threading.current_thread() is threading.main_thread())",
+    "determinism.state": (
+        "before, last[0] = last[0], response or 'empty'; return float(right(response, answer) or"
+        " before == 'empty')"
+    ),
+    "determinism.locale": (
+        "return float(right(response, answer) and 'Kathmandu' not in os.environ.get('TZ', ''))"
+    ),
+    "determinism.process": (
+        "new = response not in seen; seen.add(response); return float(right(response, answer) and"
+        " new)"
+    ),
+    "determinism.threads": (
+        "return float(right(response, answer) and threading.current_thread() is"
+        " threading.main_thread())"
+    ),
     "range.finite": "return 2.0 + right(response, answer)",
     "robustness.total": "return float(int(response.split()[-1]) == int(answer))",
-}  # fmt: skip
+}
 HEAD = """
 import os, threading
 seen, last = set(), [""]
@@ -101,7 +113,10 @@ def test_every_finding_replays_to_the_same_reward(written: Callable[..., Path], 
 
 
 def test_a_finding_that_does_not_replay_says_so(written: Callable[..., Path]) -> None:
-    written(f"{HEAD}\ndef score(response, answer):\n    seen.add(response)\n    return float(len(seen) > 6)\n")  # fmt: skip
+    written(
+        f"{HEAD}\ndef score(response, answer):\n    seen.add(response)\n    return float(len(seen)"
+        " > 6)\n"
+    )
 
     card = audit(
         "written:score",
@@ -136,7 +151,9 @@ def test_a_scorecard_keeps_to_its_schema_and_can_be_read_again(
 
 
 def made(response: str = "x", **more: Any) -> Scorecard:
-    finding = Finding("a.b/1", "a.b", "a", "high", "paid 1", "t", response, 1.0, "below 1", "close it", more)  # fmt: skip
+    finding = Finding(
+        "a.b/1", "a.b", "a", "high", "paid 1", "t", response, 1.0, "below 1", "close it", more
+    )
     result = Result("a.b", "a", "found", "nothing pays", "high", "exploit", findings=(finding,))
     return Scorecard("some/env file.toml", ("math",), 1.0, 3, 3, 0, "ci", 60.0, (result,))
 
@@ -144,7 +161,8 @@ def made(response: str = "x", **more: Any) -> Scorecard:
 def test_findings_are_sarif_as_the_schema_of_2_1_0_has_it(written: Callable[..., Path]) -> None:
     said = json.loads(json.dumps(to_sarif(made("\ud800 <b>"))))
     (run,) = said["runs"]
-    (rule,), (result,) = run["tool"]["driver"]["rules"], run["results"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    (result,) = run["results"]
     (location,) = result["locations"]
 
     assert said["version"] == "2.1.0"
@@ -163,7 +181,9 @@ def test_findings_are_sarif_as_the_schema_of_2_1_0_has_it(written: Callable[...,
 
 
 def test_a_page_says_the_verdict_first_and_holds_what_it_needs() -> None:
-    text = page(made("</pre><script>alert(1)</script>\ud800"), "plain", "tasks.jsonl", kept="a b.json")  # fmt: skip
+    text = page(
+        made("</pre><script>alert(1)</script>\ud800"), "plain", "tasks.jsonl", kept="a b.json"
+    )
 
     assert text.index("<h1") < text.index("<h2>1 finding") < text.index("Five questions")
     assert "<script>alert" not in text
@@ -197,8 +217,11 @@ def test_a_browser_shows_the_page_from_a_file(tmp_path: Path) -> None:
 
     shown = subprocess.run(
         [str(CHROMIUM), *words, profile, (tmp_path / "audit.html").as_uri()],
-        capture_output=True, text=True, timeout=240, check=False,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    ).stdout
 
     assert "some/env file.toml: 1 finding, the worst high</h1>" in shown
     assert 'data-copies="c0">copy</button>' in shown
@@ -209,7 +232,17 @@ def test_an_emitted_test_fails_while_a_reward_depends_on_the_process(
     written: Callable[..., Path],
 ) -> None:
     home = written(f"{HEAD}\ndef score(response, answer):\n    {HOLES['determinism.locale']}\n")
-    words = ["written:score", "--tasks-from", "tasks.jsonl", "--only", "determinism.locale", "--only", "gold.passes", "--tasks", "2"]  # fmt: skip
+    words = [
+        "written:score",
+        "--tasks-from",
+        "tasks.jsonl",
+        "--only",
+        "determinism.locale",
+        "--only",
+        "gold.passes",
+        "--tasks",
+        "2",
+    ]
     CliRunner().invoke(command, [*words, "--emit-tests", "holes"], catch_exceptions=False)
     source = (home / "holes" / "test_audit_findings.py").read_text()
     names: dict[str, Any] = {}
@@ -225,14 +258,30 @@ def test_an_emitted_test_fails_while_a_reward_depends_on_the_process(
 @pytest.mark.parametrize(
     ("before", "after", "new"),
     [
-        ("the constant 'nan' is paid on 4 of 4 tasks", "the constant 'nan' is paid on 12 of 40 tasks", False),
-        ("the constant '0' is paid on 4 of 4 tasks", "the constant '1' is paid on 4 of 4 tasks", True),
-        ("one more than the answer: reward 1", "one more than the answer: reward 1 (4 responses)", False),
+        (
+            "the constant 'nan' is paid on 4 of 4 tasks",
+            "the constant 'nan' is paid on 12 of 40 tasks",
+            False,
+        ),
+        (
+            "the constant '0' is paid on 4 of 4 tasks",
+            "the constant '1' is paid on 4 of 4 tasks",
+            True,
+        ),
+        (
+            "one more than the answer: reward 1",
+            "one more than the answer: reward 1 (4 responses)",
+            False,
+        ),
         ("one more than the answer: reward 1", "ten times the answer: reward 1", True),
-        ("found by search, in 9 tries: paid 1 without the answer", "found by search, in 12 tries: paid 0.9 without the answer, on 2 of 4 tasks searched", False),
+        (
+            "found by search, in 9 tries: paid 1 without the answer",
+            "found by search, in 12 tries: paid 0.9 without the answer, on 2 of 4 tasks searched",
+            False,
+        ),
         ("a wrong answer with bullets: paid 1", "a wrong answer with hedges: paid 1", True),
     ],
-)  # fmt: skip
+)
 def test_the_same_hole_on_another_task_is_nothing_new(before: str, after: str, new: bool) -> None:
     def titled(title: str, task: str) -> Scorecard:
         card = made()

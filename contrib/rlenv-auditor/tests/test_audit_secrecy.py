@@ -1,4 +1,6 @@
-"""Canaries: what is planted as an answer or a hidden test is found again wherever a verifier lets it out."""
+"""Canaries: what is planted as an answer or a hidden test is found again wherever a verifier lets
+it out.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,29 @@ def open_air(response, info):
 def closed(response, info):
     return ran(response, info, env={})
 '''
-WORDS = [{"id": f"w{n}", "prompt": f"Say word {n}.", "answer": word} for n, word in enumerate(("alder", "birch", "cedar"))]  # fmt: skip
-PROGRAMS = [{"id": "twice", "prompt": "Write twice(x).", "entry_point": "twice", "canonical_solution": "def twice(x):\n    return 2 * x\n", "test": "assert candidate(2) == 4"}]  # fmt: skip
+WORDS = [
+    {"id": f"w{n}", "prompt": f"Say word {n}.", "answer": word}
+    for n, word in enumerate(("alder", "birch", "cedar"))
+]
+PROGRAMS = [
+    {
+        "id": "twice",
+        "prompt": "Write twice(x).",
+        "entry_point": "twice",
+        "canonical_solution": "def twice(x):\n    return 2 * x\n",
+        "test": "assert candidate(2) == 4",
+    }
+]
 
 
 def audited(target: str) -> Scorecard:
-    return audit(target, tasks_from="tasks.jsonl", only=["secrecy.canary", "secrecy.sandbox"], budget=300.0, patience=60.0)  # fmt: skip
+    return audit(
+        target,
+        tasks_from="tasks.jsonl",
+        only=["secrecy.canary", "secrecy.sandbox"],
+        budget=300.0,
+        patience=60.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +99,13 @@ def test_a_canary_that_comes_back_is_a_finding_that_replays(
     assert how in canary.findings[0].title
     assert sandbox.status == "skipped"
     finding = canary.findings[0]
-    again = replayed(f"telling:{name}", finding.task, finding.response, tasks_from="tasks.jsonl", under=finding.more["under"])  # fmt: skip
+    again = replayed(
+        f"telling:{name}",
+        finding.task,
+        finding.response,
+        tasks_from="tasks.jsonl",
+        under=finding.more["under"],
+    )
     assert again.said in finding.more["said"]
     assert again.said
 
@@ -97,7 +122,13 @@ def test_a_program_that_can_read_its_tests_is_paid_for_it(written: Callable[...,
 
     assert [one.probe for one in card.findings] == ["secrecy.sandbox"]
     finding = card.findings[0]
-    again = replayed("running:open_air", "twice", finding.response, tasks_from="tasks.jsonl", under=finding.more["under"])  # fmt: skip
+    again = replayed(
+        "running:open_air",
+        "twice",
+        finding.response,
+        tasks_from="tasks.jsonl",
+        under=finding.more["under"],
+    )
     assert again.reward == finding.reward == 1.0
 
 

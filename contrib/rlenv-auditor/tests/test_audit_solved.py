@@ -1,4 +1,6 @@
-"""The independent check errs on the side of "solved": what it lets through is no proof of a hole."""
+"""The independent check errs on the side of "solved": what it lets through is no proof of a
+hole.
+"""
 
 from __future__ import annotations
 

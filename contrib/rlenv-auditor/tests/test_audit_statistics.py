@@ -88,16 +88,22 @@ def test_counts_that_make_no_sense_are_refused() -> None:
         quantile([], 0.5)
 
 
-# From statsmodels 0.15 (proportion_confint, method="beta"; multipletests, method="holm"; OLS with a dummy per curve), scipy
-# 1.17 (binomtest, bootstrap with 20,000 resamples) and scikit-learn 1.9 (cohen_kappa_score), run once beside this house.
+# From statsmodels 0.15 (proportion_confint, method="beta"; multipletests, method="holm"; OLS with a
+# dummy per curve), scipy 1.17 (binomtest, bootstrap with 20,000 resamples) and scikit-learn 1.9
+# (cohen_kappa_score), run once beside this house.
 @pytest.mark.parametrize(
     ("hits", "trials", "low", "high"),
     [
-        (0, 300, 0.0, 0.01222097), (0, 40, 0.0, 0.0880973), (1, 40, 0.00063274, 0.13158586), (3, 8, 0.08523341, 0.75513678),
-        (7, 12, 0.27666969, 0.84834777), (40, 40, 0.9119027, 1.0), (199, 200, 0.9724581, 0.99987342),
+        (0, 300, 0.0, 0.01222097),
+        (0, 40, 0.0, 0.0880973),
+        (1, 40, 0.00063274, 0.13158586),
+        (3, 8, 0.08523341, 0.75513678),
+        (7, 12, 0.27666969, 0.84834777),
+        (40, 40, 0.9119027, 1.0),
+        (199, 200, 0.9724581, 0.99987342),
         (13, 541, 0.01285536, 0.04074079),
     ],
-)  # fmt: skip
+)
 def test_intervals_are_those_of_statsmodels(
     hits: int, trials: int, low: float, high: float
 ) -> None:
@@ -113,10 +119,12 @@ def test_corrected_values_are_those_of_statsmodels() -> None:
 @pytest.mark.parametrize(
     ("hits", "trials", "share", "value"),
     [
-        (3, 40, 0.01, 0.007497363395395947), (1, 300, 0.05, 0.9999997924696652), (20, 40, 0.3, 0.006254504372435016),
+        (3, 40, 0.01, 0.007497363395395947),
+        (1, 300, 0.05, 0.9999997924696652),
+        (20, 40, 0.3, 0.006254504372435016),
         (2, 12, 0.05, 0.11835985697148697),
     ],
-)  # fmt: skip
+)
 def test_tails_are_those_of_scipy(hits: int, trials: int, share: float, value: float) -> None:
     assert at_least(hits, trials, share) == pytest.approx(value, rel=1e-9)
 
@@ -158,7 +166,9 @@ def one(probe: str, hits: int, trials: int = 40) -> Result:
 
 
 def test_a_limit_above_zero_is_corrected_for_the_number_of_probes() -> None:
-    """3 of 40 at a limit of 1 % is surprising alone (p = 0.0075), and not among ten probes (Holm: 0.075)."""
+    """3 of 40 at a limit of 1 % is surprising alone (p = 0.0075), and not among ten probes (Holm:
+    0.075).
+    """
     limits = Thresholds.read("exploit>0.01")
     others = [one(f"a.{n}", 0) for n in range(9)]
 

@@ -1,4 +1,6 @@
-"""The audit on a second zoo, whose members were written before the probes that are to find their holes."""
+"""The audit on a second zoo, whose members were written before the probes that are to find their
+holes.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,22 @@ def findings(name: str, tasks: str, folder: Path, *, fail_fast: bool) -> tuple[F
     rows = [{key: one for key, one in row.items() if key != "right"} for row in SETS[tasks]]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     right = {row["id"]: [row["right"]] for row in SETS[tasks]}
-    return audit(f"unseen_verifiers:{name}", tasks_from=str(path), right=right, tasks=12, budget=300.0, fail_fast=fail_fast).findings  # fmt: skip
+    return audit(
+        f"unseen_verifiers:{name}",
+        tasks_from=str(path),
+        right=right,
+        tasks=12,
+        budget=300.0,
+        fail_fast=fail_fast,
+    ).findings
 
 
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(UNSEEN), os.environ.get("PYTHONPATH", "")]))  # fmt: skip
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(UNSEEN), os.environ.get("PYTHONPATH", "")])
+    )
 
 
 def test_every_class_has_members() -> None:

@@ -1,6 +1,7 @@
 """The audit on verifiers with one planted hole each, and on sound ones.
 
-Some of the zoo, of every kind, is audited here; ``make audit-zoo`` audits all of it in the profile ci.
+Some of the zoo, of every kind, is audited here; ``make audit-zoo`` audits all of it in the profile
+ci.
 """
 
 from __future__ import annotations

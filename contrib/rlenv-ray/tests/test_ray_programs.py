@@ -1,4 +1,6 @@
-"""The programs of docs/how-to/score-on-ray.md and examples/ray, and ``rlenv score --on ray``, on clusters of their own."""
+"""The programs of docs/how-to/score-on-ray.md and examples/ray, and ``rlenv score --on ray``, on
+clusters of their own.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,16 @@ ROOT = Path(__file__).parents[3]
 
 def run(folder, *words):
     own = {"RAY_USAGE_STATS_ENABLED": "0", "HOME": str(folder)}  # Ray writes a token at home
-    env = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # fmt: skip
-    ran = subprocess.run([sys.executable, *map(str, words)], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    env = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     return ran.returncode, ran.stdout + ran.stderr
 
 
@@ -46,8 +56,13 @@ def test_ray_data_scores_all(tmp_path):
 
 
 def test_the_command_writes_the_rows_that_it_writes_without_a_cluster(tmp_path):
-    (tmp_path / "reward.py").write_text("def right(response, answer):\n    return response == answer\n")  # fmt: skip
-    (tmp_path / "env.toml").write_text('name = "e"\n[tasks]\npath = "t.jsonl"\nid = "id"\nprompt = "p"\nanswer = "a"\n[[stage]]\nuse = "./reward.py:right"\n')  # fmt: skip
+    (tmp_path / "reward.py").write_text(
+        "def right(response, answer):\n    return response == answer\n"
+    )
+    (tmp_path / "env.toml").write_text(
+        'name = "e"\n[tasks]\npath = "t.jsonl"\nid = "id"\nprompt = "p"\nanswer ='
+        ' "a"\n[[stage]]\nuse = "./reward.py:right"\n'
+    )
     (tmp_path / "t.jsonl").write_text('{"id": "1", "p": "q", "a": "b"}\n')
     responses = [{"task": "1", "response": text} for text in ("b", "c") * 100]
     responses.insert(7, {"task": "unknown", "response": "b"})
@@ -57,7 +72,10 @@ def test_the_command_writes_the_rows_that_it_writes_without_a_cluster(tmp_path):
         status, printed = run(tmp_path, "-m", "rlenv", *words, *options)
         assert status == 0, printed
 
-    rows = {out: [json.loads(line) for line in (tmp_path / f"{out}.jsonl").open()] for out in ("here", "there")}  # fmt: skip
+    rows = {
+        out: [json.loads(line) for line in (tmp_path / f"{out}.jsonl").open()]
+        for out in ("here", "there")
+    }
     for row in (*rows["here"], *rows["there"]):
         for stage in row.get("stages", ()):
             del stage["seconds"]
@@ -66,7 +84,10 @@ def test_the_command_writes_the_rows_that_it_writes_without_a_cluster(tmp_path):
 
 
 def test_a_cluster_that_is_not_there_is_an_error_that_names_it(tmp_path):
-    code = "from rlenv import *; from rlenv_ray import RayWorkers\nlist(Environment('e', lambda response: 1.0).evaluate_many([(Task('a'), 'b')], on=RayWorkers('127.0.0.1:9')))"  # fmt: skip
+    code = (
+        "from rlenv import *; from rlenv_ray import RayWorkers\nlist(Environment('e', lambda"
+        " response: 1.0).evaluate_many([(Task('a'), 'b')], on=RayWorkers('127.0.0.1:9')))"
+    )
     status, printed = run(tmp_path, "-c", code)
 
     assert status == 1

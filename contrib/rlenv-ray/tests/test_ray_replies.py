@@ -1,4 +1,6 @@
-"""What an actor answers gives no reward unless it is a verdict, and one that differs from the caller is named."""
+"""What an actor answers gives no reward unless it is a verdict, and one that differs from the
+caller is named.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +45,31 @@ def verdict(env, **changes):
 
 
 def test_verdicts_come_back_with_the_fingerprint_of_the_caller(env):
-    found = replies.verdicts(replies.dumps({"verdicts": [verdict(env, fingerprint="forged")]}), 1, env.fingerprint)  # fmt: skip
+    found = replies.verdicts(
+        replies.dumps({"verdicts": [verdict(env, fingerprint="forged")]}), 1, env.fingerprint
+    )
 
     assert found == [env.evaluate(*ROWS[0])]
 
 
 @pytest.mark.parametrize(
     "reply",
-    [b"", b"\x80\x05cos\nabort\n.", "{}", None, b"[]", b"{}", b"[" * 100_000, b'{"verdicts": 1}', b'{"verdicts": []}', b'{"verdicts": [null]}', b'{"error": {"a": 1}}', b"\xff"],
+    [
+        b"",
+        b"\x80\x05cos\nabort\n.",
+        "{}",
+        None,
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"verdicts": 1}',
+        b'{"verdicts": []}',
+        b'{"verdicts": [null]}',
+        b'{"error": {"a": 1}}',
+        b"\xff",
+    ],
     ids=range(12),
-)  # fmt: skip
+)
 def test_what_is_no_answer_is_an_error_and_nothing_else(reply):
     with pytest.raises(ValueError, match=r"."):
         replies.verdicts(reply, 1, "")
@@ -86,7 +103,9 @@ def test_an_actor_answers_with_verdicts_or_says_what_is_wrong(env, actor):
 
 
 def test_an_actor_closes_what_was_opened_longest_ago_and_nothing_that_is_used(actor, monkeypatch):
-    closed, sent, close = [], [], Environment.close
+    closed = []
+    sent = []
+    close = Environment.close
     for at in range(12):
         with Environment.from_dict({**EQUAL, "pass_mark": (at + 1) / 12}) as env:
             sent.append(Shipment.of(env))
@@ -161,14 +180,24 @@ def test_what_is_shipped_keeps_its_settings():
 
     table = {**EQUAL, "pass_mark": 0.25, "response": {"thinking": "closed"}}
     with Environment.from_dict(table, memory_mb=512) as env, opened(Shipment.of(env).what) as there:
-        assert (there.pass_mark, there.thinking, there.memory_mb, there.name) == (0.25, "closed", 512, "equal")  # fmt: skip
+        assert (there.pass_mark, there.thinking, there.memory_mb, there.name) == (
+            0.25,
+            "closed",
+            512,
+            "equal",
+        )
         assert there.fingerprint == env.fingerprint
 
 
 @pytest.mark.parametrize(
     ("where", "address"),
-    [("ray", None), ("ray://head:10001", "ray://head:10001"), ("ray:10.0.0.1:6379", "10.0.0.1:6379"), ("ray:auto", "auto")],
-)  # fmt: skip
+    [
+        ("ray", None),
+        ("ray://head:10001", "ray://head:10001"),
+        ("ray:10.0.0.1:6379", "10.0.0.1:6379"),
+        ("ray:auto", "auto"),
+    ],
+)
 def test_the_text_after_on_is_an_address(where, address):
     assert on(where)._asked[0] == address
     assert isinstance(on(where), RayWorkers)

@@ -83,7 +83,11 @@ def test_verdicts_are_those_of_this_process_in_order(on):
 
 def test_rows_that_make_no_sense_are_unscored_and_the_others_are_not(on):
     with Environment("sums", [stage("right")], TASKS) as env:
-        found = list(env.evaluate_many([("3?", "3"), ("what?", "3"), ("4", None, "4"), (TASKS[5], 5), 7], on=on))  # fmt: skip
+        found = list(
+            env.evaluate_many(
+                [("3?", "3"), ("what?", "3"), ("4", None, "4"), (TASKS[5], 5), 7], on=on
+            )
+        )
 
     assert [v.value for v in found] == [1.0, None, 1.0, None, None]
     assert {v.fault.kind for v in found if v.fault} == {"input"}
@@ -168,7 +172,9 @@ def test_rows_are_read_as_they_are_needed(on):
         assert [next(found).value for _ in range(100)] == [1.0] * 100
         found.close()
 
-    ahead, taken = 16 * 2 + 5, 4  # batches: beyond the oldest without a verdict, and of the 100
+    # batches: beyond the oldest without a verdict, and of the 100
+    ahead = 16 * 2 + 5
+    taken = 4
     assert len(read) <= (ahead + taken) * 32
 
 
@@ -208,7 +214,8 @@ def test_actors_keep_few_of_the_environments_that_nobody_uses(on):
 
 
 def test_what_is_left_early_is_cancelled_in_the_actors(on, tmp_path):
-    notes, counts = tmp_path / "notes", []
+    notes = tmp_path / "notes"
+    counts = []
     with Environment("noted", [stage("noted")]) as env:
         found = env.evaluate_as_completed([(Task("a", answer=str(notes)), "b")] * 500, on=on)
         next(found)
@@ -217,7 +224,8 @@ def test_what_is_left_early_is_cancelled_in_the_actors(on, tmp_path):
             counts.append(len(notes.read_text()))
             time.sleep(1)
 
-    # Ray asks a task that it has just sent only two seconds later; each actor had a batch and the next.
+    # Ray asks a task that it has just sent only two seconds later; each actor had a batch and the
+    # next.
     assert counts[-1] < 4 * 32 - 16
 
 
@@ -258,7 +266,8 @@ def test_a_task_that_cannot_travel_is_unscored_and_the_others_are_not(on, answer
 def test_a_node_killed_at_any_time_loses_no_verdict(cluster, alone, seed):
     print("seed", seed)
     chance = random.Random(seed)
-    count, kill = 1200, chance.randrange(1, 1100)
+    count = 1200
+    kill = chance.randrange(1, 1100)
     with Environment("sums", [stage("slow")], TASKS) as env, RayWorkers(timeout=60) as own:
         found = []
         for verdict in env.evaluate_many(rows(count), on=own):

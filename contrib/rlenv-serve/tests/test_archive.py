@@ -1,4 +1,6 @@
-"""The way of trajectories from the outbox of a journal into their store: what cannot be read, and what is large."""
+"""The way of trajectories from the outbox of a journal into their store: what cannot be read, and
+what is large.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,15 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, episode, running, served, sums, until
 from stores import state_of
 
-UNREAD = [b"\xff", b"{", b'{"id": "e1"}', b"[1]", b"[" * 100_000, row(7).encoded()[:-9], row(8).encoded().replace(b"done", b"do\xffe")]  # fmt: skip
+UNREAD = [
+    b"\xff",
+    b"{",
+    b'{"id": "e1"}',
+    b"[1]",
+    b"[" * 100_000,
+    row(7).encoded()[:-9],
+    row(8).encoded().replace(b"done", b"do\xffe"),
+]
 
 
 async def leave(journal: Journal, number: int, held: bytes) -> None:
@@ -44,7 +54,13 @@ def test_what_cannot_be_read_stays_in_the_outbox_and_all_others_pass(
     kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unread = UNREAD * 6  # more than come at once
-    rows = [*unread, row(1).encoded(), unread[0], *(row(n).encoded() for n in range(2, 60)), unread[1]]  # fmt: skip
+    rows = [
+        *unread,
+        row(1).encoded(),
+        unread[0],
+        *(row(n).encoded() for n in range(2, 60)),
+        unread[1],
+    ]
 
     async def use(state: str) -> None:
         store = TrajectoryStore(f"sqlite:{tmp_path}/t.db")
@@ -90,7 +106,8 @@ def test_what_cannot_be_read_is_read_once_and_not_with_each_that_comes_after_it(
             return found
 
     async def use() -> None:
-        journal, store = Counting(), TrajectoryStore("memory:")
+        journal = Counting()
+        store = TrajectoryStore("memory:")
         for number in range(100):
             await leave(journal, number, b"{" if number % 2 else row(number).encoded())
         here = Archive(journal, store)
@@ -123,7 +140,8 @@ def test_large_trajectories_come_alone_and_small_ones_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(archive, "BYTES", 20_000)
-    read, kept = list[int](), list[int]()
+    read = list[int]()
+    kept = list[int]()
 
     class Counting(MemoryJournal):
         async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
@@ -132,7 +150,8 @@ def test_large_trajectories_come_alone_and_small_ones_together(
             return found
 
     async def use(sizes: Sequence[int]) -> None:
-        journal, store = Counting(), TrajectoryStore("memory:")
+        journal = Counting()
+        store = TrajectoryStore("memory:")
         for number, size in enumerate(sizes):
             await leave(journal, number, evolve(row(number), rollout="x" * size).encoded())
         append = store.append

@@ -45,7 +45,9 @@ def ask() -> Iterator[Client]:
 
 def keep(ask: Client, results: object, model: str = "small", **more: object) -> Any:
     """The answer to baselines of `sums`."""
-    return ask("PUT", "/v1/baselines", {"environment": "sums", "model": model, "results": results, **more})  # fmt: skip
+    return ask(
+        "PUT", "/v1/baselines", {"environment": "sums", "model": model, "results": results, **more}
+    )
 
 
 def rows(ask: Client, query: str = "") -> dict[str, list[tuple[Any, ...]]]:
@@ -53,9 +55,19 @@ def rows(ask: Client, query: str = "") -> dict[str, list[tuple[Any, ...]]]:
     got = ask("GET", f"/environments/sums/tasks{query}")
     assert got.status == 200, got
     return {
-        task["task_id"]: [(each["model"], each["attempts"], each["passed"], each["unscored"], each["reward"], each["stale"]) for each in task["baselines"]]
+        task["task_id"]: [
+            (
+                each["model"],
+                each["attempts"],
+                each["passed"],
+                each["unscored"],
+                each["reward"],
+                each["stale"],
+            )
+            for each in task["baselines"]
+        ]
         for task in got.body["tasks"]
-    }  # fmt: skip
+    }
 
 
 def test_what_a_model_reaches_is_kept_and_shown_with_the_tasks(ask: Client) -> None:
@@ -75,14 +87,22 @@ def test_what_a_model_reaches_is_kept_and_shown_with_the_tasks(ask: Client) -> N
     assert rows(ask, "?after=t9") == rows(ask, "?split=none") == {}
 
 
-def test_the_program_of_the_documentation_sends_what_rlenv_score_has_written(tmp_path: Path) -> None:  # fmt: skip
+def test_the_program_of_the_documentation_sends_what_rlenv_score_has_written(
+    tmp_path: Path,
+) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "serve.md"
-    (program,) = re.findall(r"^```text\n(import json\n.*?)^```$", page.read_text("utf-8"), re.M | re.S)  # fmt: skip
+    (program,) = re.findall(
+        r"^```text\n(import json\n.*?)^```$", page.read_text("utf-8"), re.M | re.S
+    )
     env_toml = everyday(tmp_path, {"id": "a", "prompt": "1 + 1?", "answer": "2"})
-    (tmp_path / "r.jsonl").write_text(''.join(f'{{"task": "a", "response": "{each}"}}\n' for each in (2, 3, 2)))  # fmt: skip
+    (tmp_path / "r.jsonl").write_text(
+        "".join(f'{{"task": "a", "response": "{each}"}}\n' for each in (2, 3, 2))
+    )
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)  # fmt: skip
+        return subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
 
     run("-m", "rlenv", "score", "env.toml", "r.jsonl", "-o", "scores.jsonl")
     with Environment.load(str(env_toml)) as env, running(owned(served(env))) as ask:
@@ -92,7 +112,9 @@ def test_the_program_of_the_documentation_sends_what_rlenv_score_has_written(tmp
     assert (kept["attempts"], kept["passed"], kept["stale"]) == (3, 2, False)
 
 
-def test_baselines_of_one_model_are_in_the_order_in_which_they_were_measured(tmp_path: Path) -> None:  # fmt: skip
+def test_baselines_of_one_model_are_in_the_order_in_which_they_were_measured(
+    tmp_path: Path,
+) -> None:
     marks = (1.0, 0.8, 0.6, 0.4, 0.2)
     for mark in marks:
         environment = Environment("sums", same, TASKS, pass_mark=mark)
@@ -124,7 +146,11 @@ def test_a_baseline_is_stale_after_the_verifier_or_the_task_has_changed(tmp_path
     def found(environment: Environment, model: str) -> dict[str, list[tuple[Any, ...]]]:
         with running(owned(served(environment), trajectories=TrajectoryStore(url))) as ask:
             before = rows(ask)
-            assert {*rows(ask, f"?without={model}")} == {name for name, kept in before.items() if (model, False) not in [(each[0], each[-1]) for each in kept]}  # fmt: skip
+            assert {*rows(ask, f"?without={model}")} == {
+                name
+                for name, kept in before.items()
+                if (model, False) not in [(each[0], each[-1]) for each in kept]
+            }
             keep(ask, {"t0": [1], "t1": [0]}, model)
             return before
 
@@ -143,9 +169,11 @@ def test_a_baseline_is_stale_after_the_verifier_or_the_task_has_changed(tmp_path
     assert stale(last["t1"]) == [("a", False), ("a", True), ("b", False), ("b", True)]
 
 
-def test_only_an_operator_writes_and_a_tenant_sees(tmp_path: Path) -> None:  # fmt: skip
+def test_only_an_operator_writes_and_a_tenant_sees(tmp_path: Path) -> None:
     file = tmp_path / "keys.toml"
-    alice, root = (add_key(file, name, answers=True, operator=name == "root") for name in ("alice", "root"))  # fmt: skip
+    alice, root = (
+        add_key(file, name, answers=True, operator=name == "root") for name in ("alice", "root")
+    )
     with running(Server(served(sums(), broken()), keys=Keys.from_file(file))) as nobody:
         tenant, operator = (Client(nobody.port, {"X-API-Key": key}) for key in (alice, root))
         assert keep(operator, {"t1": [1]}).status == 200
@@ -162,12 +190,27 @@ def test_only_an_operator_writes_and_a_tenant_sees(tmp_path: Path) -> None:  # f
 @pytest.mark.parametrize(
     "body",
     [
-        {"results": {}}, {"results": {"t1": []}}, {"results": {"t1": [1.5]}}, {"results": {"t1": [-1e-9]}}, {"results": {"t1": ["1"]}},
-        {"results": {"t1": [True]}}, {"results": {"t1": 1}}, {"results": [1]}, {"results": {"t1": [1e999]}}, {"model": ""}, {"model": "x" * 201},
-        {"model": "a\nb"}, {"model": "a\n"}, {"model": "\x00"}, {"model": "a\x7f"}, {"model": None}, {"model": 3}, {"environment": 3},
+        {"results": {}},
+        {"results": {"t1": []}},
+        {"results": {"t1": [1.5]}},
+        {"results": {"t1": [-1e-9]}},
+        {"results": {"t1": ["1"]}},
+        {"results": {"t1": [True]}},
+        {"results": {"t1": 1}},
+        {"results": [1]},
+        {"results": {"t1": [1e999]}},
+        {"model": ""},
+        {"model": "x" * 201},
+        {"model": "a\nb"},
+        {"model": "a\n"},
+        {"model": "\x00"},
+        {"model": "a\x7f"},
+        {"model": None},
+        {"model": 3},
+        {"environment": 3},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_value_out_of_range_is_422_and_nothing_is_kept(ask: Client, body: dict[str, Any]) -> None:
     whole = {"environment": "sums", "model": "small", "results": {"t1": [1]}, **body}
     got = ask("PUT", "/v1/baselines", json.dumps(whole).replace("Infinity", "1e999").encode())
@@ -176,7 +219,9 @@ def test_a_value_out_of_range_is_422_and_nothing_is_kept(ask: Client, body: dict
     assert rows(ask)["t1"] == []
 
 
-def test_a_member_that_there_is_not_is_named_with_the_nearest_and_nothing_is_kept(ask: Client) -> None:  # fmt: skip
+def test_a_member_that_there_is_not_is_named_with_the_nearest_and_nothing_is_kept(
+    ask: Client,
+) -> None:
     got = keep(ask, {"t1": [1]}, fingerprnt="0" * 64)
 
     assert (got.status, got.body["code"]) == (400, "invalid")
@@ -204,7 +249,12 @@ def test_what_was_measured_with_something_else_is_409(ask: Client) -> None:
 def test_unknown_names_are_404_and_hostile_ones_too(ask: Client) -> None:
     assert keep(ask, {"t1": [1], "t99": [1]}).status == 404
     assert rows(ask)["t1"] == []
-    assert ask("PUT", "/v1/baselines", {"environment": "no", "model": "m", "results": {"t1": [1]}}).status == 404  # fmt: skip
+    assert (
+        ask(
+            "PUT", "/v1/baselines", {"environment": "no", "model": "m", "results": {"t1": [1]}}
+        ).status
+        == 404
+    )
     for name in ("no", "..%2f", "%00", "x" * 5000, "'; DROP TABLE tasks"):
         asked = name.replace(" ", "%20")
         assert ask("GET", f"/environments/{asked}/tasks").status == 404
@@ -224,7 +274,11 @@ def test_tasks_whose_ids_no_database_takes_are_told_apart(database_url: str) -> 
         assert keep(ask, {each: [n / 8] for n, each in enumerate(ids)}).status == 200
         found = rows(ask)
         assert [*found] == ids
-        assert {each: found[each][0][4] for each in ids[2:]} == {"a?": 2 / 8, "x" * 5000: 3 / 8, "a b": 4 / 8}  # fmt: skip
+        assert {each: found[each][0][4] for each in ids[2:]} == {
+            "a?": 2 / 8,
+            "x" * 5000: 3 / 8,
+            "a b": 4 / 8,
+        }
         assert rows(ask, "?without=small") == {}
         assert [*rows(ask, "?after=%00")] == ids[1:]
         assert [*rows(ask, "?without=%00")] == ids
@@ -241,7 +295,9 @@ def test_baselines_in_memory_end_no_request_when_they_fill_it(
     assert rows(ask)["t1"] == [("small", 1, 1, 0, 1.0, False)]
 
 
-def test_a_store_that_cannot_be_written_is_503_with_a_code_and_the_rest_goes_on(tmp_path: Path) -> None:  # fmt: skip
+def test_a_store_that_cannot_be_written_is_503_with_a_code_and_the_rest_goes_on(
+    tmp_path: Path,
+) -> None:
     store = TrajectoryStore(f"sqlite:{tmp_path}/c.sqlite")
     with running(owned(served(sums()), trajectories=store)) as ask:
         assert keep(ask, {"t1": [1]}).status == 200
@@ -263,4 +319,6 @@ def test_many_results_are_one_transaction() -> None:
         body = {"environment": "single", "model": "m", "results": results}
         assert ask("PUT", "/v1/baselines", body).status == 200
         found = ask("GET", "/environments/single/tasks").body["tasks"]
-        assert [(each["baselines"][0]["attempts"], each["baselines"][0]["reward"]) for each in found] == [(30_000, float(n % 2)) for n in range(10)]  # fmt: skip
+        assert [
+            (each["baselines"][0]["attempts"], each["baselines"][0]["reward"]) for each in found
+        ] == [(30_000, float(n % 2)) for n in range(10)]

@@ -26,7 +26,8 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
         ask = serving.ask
         assert ask("GET", "/readyz").body == {"status": "ready", "environments": ["mine"]}
         begun = ask("POST", "/episodes", {"task_id": "a", "agent_id": "me"}).body
-        path, answer = f"/episodes/{begun['episode_id']}/steps", {"action": "submit", "answer": "2"}
+        path = f"/episodes/{begun['episode_id']}/steps"
+        answer = {"action": "submit", "answer": "2"}
         assert ask("POST", path, answer).body["reward"] == 1.0
         assert ask("POST", "/episodes", {"task_id": "a" * 300}).status == 413
         assert b"rlenv_requests_total" in ask("GET", "/metrics").body
@@ -80,9 +81,11 @@ def test_a_new_key_is_printed_once_and_kept_as_a_hash(tmp_path: Path) -> None:
 def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
     env: Path, tmp_path: Path
 ) -> None:
-    state, answer = f"sqlite:{tmp_path}/s.sqlite", {"action": "submit", "answer": "2"}
+    state = f"sqlite:{tmp_path}/s.sqlite"
+    answer = {"action": "submit", "answer": "2"}
     with serve(str(env), "--workers", "2", "--state", state) as serving:
-        ask, pid = serving.ask, serving.process.pid
+        ask = serving.ask
+        pid = serving.process.pid
         for number in range(20):
             if number == 8:
                 children = subprocess.run(
@@ -101,7 +104,9 @@ def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
 
 
 @pytest.mark.parametrize("workers", [(), ("--workers", "2")])
-def test_a_server_whose_terminal_closes_ends_in_order(env: Path, tmp_path: Path, workers: tuple[str, ...]) -> None:  # fmt: skip
+def test_a_server_whose_terminal_closes_ends_in_order(
+    env: Path, tmp_path: Path, workers: tuple[str, ...]
+) -> None:
     with serve(str(env), *workers, "--state", f"sqlite:{tmp_path}/s.sqlite") as serving:
         assert serving.ask("POST", "/episodes", {"task_id": "a"}).status == 201
         serving.process.send_signal(signal.SIGHUP)

@@ -1,4 +1,6 @@
-"""Tasks and what models reach on them: one contract over SQLite, in memory and in a file, and PostgreSQL."""
+"""Tasks and what models reach on them: one contract over SQLite, in memory and in a file, and
+PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,8 @@ async def outcomes(store: TrajectoryStore) -> list[tuple[object, ...]]:
 
 
 def test_a_baseline_is_of_one_task_one_verifier_and_one_model(url: str) -> None:
-    served, other = Served("sums", sums()), Served("other", sums())
+    served = Served("sums", sums())
+    other = Served("other", sums())
 
     async def work(store: TrajectoryStore) -> None:
         await keep(store, served, "small", {"t2": [None], "t1": [1.0, 0.5, None, 0.0]})
@@ -102,7 +105,7 @@ def test_a_reward_at_the_pass_mark_is_a_pass_and_a_mean_stays_in_range(url: str)
     served = Served("sums", Environment("sums", same, SUMS, pass_mark=0.5))
 
     async def work(store: TrajectoryStore) -> None:
-        await keep(store, served, "m", {"t1": [0.5, 0.25], "t2": [0.1] * 3, "t3": [1.0] * 9999})  # fmt: skip
+        await keep(store, served, "m", {"t1": [0.5, 0.25], "t2": [0.1] * 3, "t3": [1.0] * 9999})
         assert await outcomes(store) == [
             ("t1", "m", 2, 1, 0, 0.375),
             ("t2", "m", 3, 0, 0, pytest.approx(0.1, abs=1e-15)),
@@ -127,22 +130,52 @@ def test_where_one_task_is_unknown_nothing_is_kept(url: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"attempts": 0}, {"passed": -1}, {"unscored": -1}, {"passed": 3}, {"unscored": 3}, {"reward": 1.5}, {"reward": -0.5},
-        {"reward": float("nan")}, {"reward": None}, {"unscored": 2, "passed": 0}, {"digest": "none"}, {"fingerprint": "none"}, {"environment": "none"},
-        {"model": None}, {"measured": None}, {"attempts": None}, {"model": "small"},
+        {"attempts": 0},
+        {"passed": -1},
+        {"unscored": -1},
+        {"passed": 3},
+        {"unscored": 3},
+        {"reward": 1.5},
+        {"reward": -0.5},
+        {"reward": float("nan")},
+        {"reward": None},
+        {"unscored": 2, "passed": 0},
+        {"digest": "none"},
+        {"fingerprint": "none"},
+        {"environment": "none"},
+        {"model": None},
+        {"measured": None},
+        {"attempts": None},
+        {"model": "small"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_the_database_itself_rejects_what_cannot_be(url: str, change: dict[str, object]) -> None:
     served = Served("sums", sums())
-    row = {"environment": "sums", "digest": served.digest(served.task("t1")), "fingerprint": served.env.fingerprint}  # fmt: skip
-    good = {**row, "model": "m", "attempts": 2, "passed": 1, "unscored": 0, "reward": 0.5, "measured": 1.0}  # fmt: skip
+    row = {
+        "environment": "sums",
+        "digest": served.digest(served.task("t1")),
+        "fingerprint": served.env.fingerprint,
+    }
+    good = {
+        **row,
+        "model": "m",
+        "attempts": 2,
+        "passed": 1,
+        "unscored": 0,
+        "reward": 0.5,
+        "measured": 1.0,
+    }
 
     async def work(store: TrajectoryStore) -> None:
         await keep(store, served, "small", {"t1": [1.0]})
         await store.run(lambda connection: connection.execute(sa.insert(BASELINES).values(good)))
         with pytest.raises(Problem, match=r"(?i)constraint"):
-            await store.run(lambda connection: connection.execute(sa.insert(BASELINES).values({**good, "model": "n", **change})))  # fmt: skip
+            await store.run(
+                lambda connection: connection.execute(
+                    sa.insert(BASELINES).values({**good, "model": "n", **change})
+                )
+            )
         assert len(await outcomes(store)) == 2
 
     use(url, work, served)
@@ -176,11 +209,16 @@ def test_ground_truth_is_not_in_the_store(tmp_path: Path) -> None:
     assert b"What is it?" not in held
 
 
-@pytest.mark.parametrize("change", [{"id": "t2"}, {"prompt": "?"}, {"answer": "3"}, {"info": {"a": 1}}, {"split": "test"}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [{"id": "t2"}, {"prompt": "?"}, {"answer": "3"}, {"info": {"a": 1}}, {"split": "test"}],
+    ids=str,
+)
 def test_the_digest_of_a_task_changes_with_each_part_and_needs_the_key(
     change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task, served = SUMS[1], Served("sums", sums())
+    task = SUMS[1]
+    served = Served("sums", sums())
     digest = served.digest(task)
 
     assert served.digest(evolve(task, **change)) != digest
@@ -226,7 +264,14 @@ def config_of(connection: sa.Connection) -> Config:
 
 
 def test_a_store_of_verifiers_alone_gets_the_tables_and_keeps_its_rows(database_url: str) -> None:
-    row = {"environment": "old", "fingerprint": "f", "stages": "s", "pass_mark": 1.0, "first_started": 1.0, "last_started": 2.0}  # fmt: skip
+    row = {
+        "environment": "old",
+        "fingerprint": "f",
+        "stages": "s",
+        "pass_mark": 1.0,
+        "first_started": 1.0,
+        "last_started": 2.0,
+    }
     with engine_of(database_url).begin() as connection:
         command.upgrade(config_of(connection), "0001")
         connection.execute(sa.insert(VERIFIERS).values(row))
@@ -242,7 +287,10 @@ def test_a_store_of_verifiers_alone_gets_the_tables_and_keeps_its_rows(database_
     with engine_of(database_url).begin() as connection:
         assert connection.execute(sa.select(MADE.c.version_num)).scalars().all() == [HEAD]
         command.downgrade(config_of(connection), "0001")
-        assert connection.execute(sa.select(VERIFIERS.c.environment)).scalars().all() == ["old", "sums"]  # fmt: skip
+        assert connection.execute(sa.select(VERIFIERS.c.environment)).scalars().all() == [
+            "old",
+            "sums",
+        ]
         assert {"tasks", "baselines"}.isdisjoint(sa.inspect(connection).get_table_names())
 
 
@@ -252,12 +300,18 @@ def test_tables_in_memory_have_the_constraints_that_the_revisions_make(tmp_path:
         return {
             name: (
                 look.get_pk_constraint(name)["constrained_columns"],
-                sorted((each["constrained_columns"], each["referred_table"], each["referred_columns"]) for each in look.get_foreign_keys(name)),
-                sorted((str(each["name"]), " ".join(each["sqltext"].split())) for each in look.get_check_constraints(name)),
+                sorted(
+                    (each["constrained_columns"], each["referred_table"], each["referred_columns"])
+                    for each in look.get_foreign_keys(name)
+                ),
+                sorted(
+                    (str(each["name"]), " ".join(each["sqltext"].split()))
+                    for each in look.get_check_constraints(name)
+                ),
                 [(each["name"], each["nullable"]) for each in look.get_columns(name)],
             )
             for name in METADATA.tables
-        }  # fmt: skip
+        }
 
     async def work(store: TrajectoryStore) -> None:
         found.append(await store.run(constraints))
@@ -281,7 +335,13 @@ def test_servers_that_measure_the_same_at_once_lose_nothing_and_do_not_lock_up(
     async def work(_: TrajectoryStore) -> None:
         stores = [TrajectoryStore(database_url) for _ in range(4)]
         given = [{id_: [1.0] for id_ in order} for order in (ids, ids[::-1])]
-        await asyncio.gather(*(keep(each, served, f"m{n}", given[(n + k) % 2]) for n in range(10) for k, each in enumerate(stores)))  # fmt: skip
+        await asyncio.gather(
+            *(
+                keep(each, served, f"m{n}", given[(n + k) % 2])
+                for n in range(10)
+                for k, each in enumerate(stores)
+            )
+        )
         assert len(await outcomes(stores[0])) == 10 * len(ids)
         for each in stores:
             await each.close()
@@ -293,7 +353,8 @@ def test_no_baseline_is_lost_when_postgresql_is_killed() -> None:
     served = Served("sums", sums())
 
     async def work(store: TrajectoryStore) -> None:
-        acknowledged, codes = list[str](), set[tuple[int, str]]()
+        acknowledged = list[str]()
+        codes = set[tuple[int, str]]()
         for number in range(40):
             if number in (10, 25):
                 database.kill()
@@ -316,7 +377,8 @@ def test_no_baseline_is_lost_when_postgresql_is_killed() -> None:
 
 
 def test_a_locked_or_read_only_file_is_503_and_what_was_acknowledged_stays(tmp_path: Path) -> None:
-    path, served = tmp_path / "c.sqlite", Served("sums", sums())
+    path = tmp_path / "c.sqlite"
+    served = Served("sums", sums())
 
     async def pragma(store: TrajectoryStore, text: str) -> None:
         await store.run(lambda connection: connection.exec_driver_sql(f"PRAGMA {text}"))

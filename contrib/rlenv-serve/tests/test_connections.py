@@ -1,4 +1,6 @@
-"""Clients that open connections and send nothing, too slowly or without end keep nobody else out."""
+"""Clients that open connections and send nothing, too slowly or without end keep nobody else
+out.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ from serving import Client, episode, running, served, single, sums, until
 from sockets import talking
 
 HALF = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
-UPGRADE = b"GET /openenv/sums/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+UPGRADE = (
+    b"GET /openenv/sums/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection:"
+    b" Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
 STEP = {"action": "submit", "answer": "6"}
 SOON = Patience(head=0.3, body=0.3, rate=1.0, stalled=0.3)
 
@@ -66,10 +71,20 @@ def send_until_closed(one: socket.socket, part: bytes, pause: float = 0.0) -> No
     until(is_closed)
 
 
-# -- how many ---------------------------------------------------------------------------------------
+# -- how many
+# ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sent", [b"", b"G", HALF, b"\r\n", b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"G",
+        HALF,
+        b"\r\n",
+        b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n",
+    ],
+)
 def test_half_open_connections_keep_no_other_client_out(sent: bytes) -> None:
     limits = Connections(20)
     with running(Server(served(sums())), limits) as ask, sockets(ask.port, 100, sent):
@@ -86,11 +101,20 @@ def test_connections_whose_requests_run_are_not_closed_for_others(tmp_path: Path
         playing = begun(ask)
         with talking(ask, "echoes") as talk, sockets(ask.port, 30, HALF):
             talk("reset", task_id="t0")
-            talk.socket.send(json.dumps({"type": "step", "data": {"tool_name": "gate", "arguments": {"path": str(gate)}}}))  # fmt: skip
+            talk.socket.send(
+                json.dumps(
+                    {
+                        "type": "step",
+                        "data": {"tool_name": "gate", "arguments": {"path": str(gate)}},
+                    }
+                )
+            )
             assert ask("GET", "/healthz").status == 200
             assert limits.open <= 4
             gate.touch()
-            assert json.loads(talk.socket.recv(timeout=60))["data"]["observation"]["result"] == "open"  # fmt: skip
+            assert (
+                json.loads(talk.socket.recv(timeout=60))["data"]["observation"]["result"] == "open"
+            )
         assert "x" in str(playing.call("echo", text="x"))
 
 
@@ -106,7 +130,8 @@ def test_where_every_connection_is_used_another_is_503_and_told_why() -> None:
 
 
 def test_the_address_with_most_connections_gives_way_and_no_other() -> None:
-    closed, limits = list[str](), Connections(6, of_peer=4)
+    closed = list[str]()
+    limits = Connections(6, of_peer=4)
     for name, address in enumerate(["a", "b", "b", "b", "b"]):
         assert limits.add(f"{address}{name}", address, lambda: closed.append(address))  # noqa: B023 - as it is now
     assert limits.add("b5", "b", lambda: None)  # it has four: its own oldest gives way
@@ -140,7 +165,8 @@ def test_addresses_of_one_site_count_together() -> None:
     assert site_of("testclient") == "testclient"
 
 
-# -- how long ---------------------------------------------------------------------------------------
+# -- how long
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -149,12 +175,27 @@ def test_addresses_of_one_site_count_together() -> None:
         (b"", b""),
         (b"\r\n", b""),
         (HALF, b"HTTP/1.1 408 "),
-        (b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{", b"HTTP/1.1 408 "),
-        (b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n", b"HTTP/1.1 408 "),
+        (
+            b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{",
+            b"HTTP/1.1 408 ",
+        ),
+        (
+            (
+                b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:"
+                b" chunked\r\n\r\n1\r\n"
+            ),
+            b"HTTP/1.1 408 ",
+        ),
         (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + HALF, b"HTTP/1.1 200 "),
-        (b"GET /openenv/sums/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: upgrade\r\n", b"HTTP/1.1 408 "),
+        (
+            (
+                b"GET /openenv/sums/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade:"
+                b" websocket\r\nConnection: upgrade\r\n"
+            ),
+            b"HTTP/1.1 408 ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_request_that_does_not_come_ends_its_connection(sent: bytes, answer: bytes) -> None:
     limits = Connections(100, patience=SOON)
     with (
@@ -180,7 +221,8 @@ def test_empty_lines_behind_an_answer_hold_no_connection() -> None:
 
 def test_a_body_behind_a_refusal_holds_no_connection(tmp_path: Path) -> None:
     add_key(tmp_path / "keys.toml", "alice", answers=False, operator=False)
-    keys, limits = Keys.from_file(tmp_path / "keys.toml"), Connections(9, patience=SOON)
+    keys = Keys.from_file(tmp_path / "keys.toml")
+    limits = Connections(9, patience=SOON)
     sent = b"POST /episodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n"
     with (
         running(Server(served(sums()), keys=keys), limits) as ask,
@@ -211,11 +253,16 @@ def test_slow_clients_that_go_on_are_served() -> None:
         assert one.recv(65536).startswith(b"HTTP/1.1 201 ")
 
 
-def test_answers_that_take_long_and_connections_that_wait_for_the_client_stay(tmp_path: Path) -> None:  # fmt: skip
-    limits, late = Connections(9, patience=SOON), 1.0
+def test_answers_that_take_long_and_connections_that_wait_for_the_client_stay(
+    tmp_path: Path,
+) -> None:
+    limits = Connections(9, patience=SOON)
+    late = 1.0
     items = [{"task": "t3", "response": "6"}] * 2
     with running(Server(served(echoes(), single())), limits) as ask:
-        id_ = ask("POST", "/episodes", {"task_id": "t0", "environment": "echoes"}).body["episode_id"]  # fmt: skip
+        id_ = ask("POST", "/episodes", {"task_id": "t0", "environment": "echoes"}).body[
+            "episode_id"
+        ]
         step = ask("POST", f"/episodes/{id_}/steps", {"action": "sleep", "seconds": late})
         assert step.body["text"] == "awake"
         assert "awake" in str(begun(ask).call("sleep", seconds=late))
@@ -232,7 +279,12 @@ def test_answers_that_take_long_and_connections_that_wait_for_the_client_stay(tm
             seen = b""
             while b"event: trajectory" not in seen:
                 seen += link.recv(65536)
-        lines = ask("POST", "/v1/verify", {"environment": "single", "items": items}, Accept="application/x-ndjson")  # fmt: skip
+        lines = ask(
+            "POST",
+            "/v1/verify",
+            {"environment": "single", "items": items},
+            Accept="application/x-ndjson",
+        )
         assert lines.body.count(b'"reward":1.0') == 2
 
 
@@ -251,7 +303,8 @@ def test_a_client_that_does_not_read_is_let_go(capfd: pytest.CaptureFixture[str]
     assert "Traceback" not in capfd.readouterr().err
 
 
-# -- the limit of files -----------------------------------------------------------------------------
+# -- the limit of files
+# -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("files", [64, 256, 1024, 4096, 20_000, 1 << 20])
@@ -269,7 +322,10 @@ def test_a_server_is_not_ended_by_more_connections_than_files(tmp_path: Path) ->
     """The whole command, whose hard limit of files is 1,024: the soft one of many systems."""
     env = everyday(tmp_path, {"id": "a", "prompt": "1 + 1?", "answer": "2"})
     command = [*COMMAND, "serve", str(env), "--port", "0"]
-    program = f"import os, resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1024)); os.execv({sys.executable!r}, {command!r})"  # fmt: skip
+    program = (
+        "import os, resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1024));"
+        f" os.execv({sys.executable!r}, {command!r})"
+    )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -290,11 +346,14 @@ def test_a_server_is_not_ended_by_more_connections_than_files(tmp_path: Path) ->
     assert "Traceback" not in said
 
 
-# -- what one connection may leave in memory --------------------------------------------------------
+# -- what one connection may leave in memory
+# --------------------------------------------------------
 
 
 def takes_without_end(one: socket.socket, part: bytes) -> bool:
-    """Whether the server still has not closed a connection that has sent 100 MB, and read nothing."""
+    """Whether the server still has not closed a connection that has sent 100 MB, and read
+    nothing.
+    """
     one.settimeout(20)
     try:
         for _ in range(100_000_000 // len(part)):

@@ -1,4 +1,6 @@
-"""The container file and the compose file: what they promise, and an image that is built and serves for real."""
+"""The container file and the compose file: what they promise, and an image that is built and serves
+for real.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,13 @@ COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text("ut
 SERVERS = [COMPOSE["services"][f"server-{number}"] for number in (1, 2)]
 SECRETS = dict.fromkeys(("POSTGRES_PASSWORD", "REDIS_PASSWORD", "RLENV_SECRET"), "a-secret")
 PLUGINS = ["agent", "math"]  # of the image that is built here: each takes ten seconds
-TASK, ANSWER = "sum-of-odds", "So \\boxed{400}."
+TASK = "sum-of-odds"
+ANSWER = "So \\boxed{400}."
 OWN = ["rlenv-core", "rlenv-cli", "rlenv-serve", *(f"rlenv-plugin-{name}" for name in PLUGINS)]
 
 
-# -- the compose file -----------------------------------------------------------------------------------------
+# -- the compose file
+# -----------------------------------------------------------------------------------------
 
 
 def test_compose_waits_longer_than_a_server_needs_to_end() -> None:
@@ -74,8 +78,10 @@ def test_two_servers_share_durable_stores() -> None:
 def test_no_secret_is_written_in_a_file_and_none_has_a_default() -> None:
     text = (FOLDER / "compose.yaml").read_text("utf-8")
     example = dict(
-        line.split("=", 1) for line in (FOLDER / "example.env").read_text().splitlines() if line[:1] != "#"
-    )  # fmt: skip
+        line.split("=", 1)
+        for line in (FOLDER / "example.env").read_text().splitlines()
+        if line[:1] != "#"
+    )
 
     assert example == dict.fromkeys(SECRETS, "")
     for name in SECRETS:
@@ -110,7 +116,8 @@ def test_the_image_has_plugins_of_this_repository() -> None:
     assert all((ROOT / f"plugins/rlenv-plugin-{name}/pyproject.toml").exists() for name in names)
 
 
-# -- the image ------------------------------------------------------------------------------------------------
+# -- the image
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +134,9 @@ def docker() -> Any:
 
 @pytest.fixture(scope="module")
 def image(docker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The image of the container file: of this machine's Python, since no registry can be reached."""
+    """The image of the container file: of this machine's Python, since no registry can be
+    reached.
+    """
     tools = ["mkdir", "chown"]
     root = subprocess.run(
         [sys.executable, ROOT / ".ci/docker-root", *tools], stdout=subprocess.PIPE, check=True
@@ -147,9 +156,14 @@ def image(docker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
     arguments = {"BASE": base, "PIP": pip, "PLUGINS": " ".join(PLUGINS)}
     tag = "rlenv-tests:serve"
     made, _ = docker.images.build(
-        path=str(context), dockerfile=str(FOLDER.relative_to(ROOT) / "Containerfile"), tag=tag,
-        buildargs=arguments, network_mode="none", rm=True, forcerm=True,
-    )  # fmt: skip
+        path=str(context),
+        dockerfile=str(FOLDER.relative_to(ROOT) / "Containerfile"),
+        tag=tag,
+        buildargs=arguments,
+        network_mode="none",
+        rm=True,
+        forcerm=True,
+    )
     yield tag
     docker.images.remove(made.id, force=True)
     docker.images.remove(base, force=True)
@@ -183,7 +197,8 @@ def container(
     docker: Any, image: str, state: str, store: str, keys: Path
 ) -> Iterator[tuple[Any, int]]:
     """A server, run as the compose file says but for its addresses."""
-    port, server = free_port(), SERVERS[0]
+    port = free_port()
+    server = SERVERS[0]
     words = [
         word for word in server["command"] if not word.startswith(("--port", "--trajectories"))
     ]

@@ -1,4 +1,6 @@
-"""A database that does not answer: who asks is told so, nothing piles up, and the server ends when it is asked to."""
+"""A database that does not answer: who asks is told so, nothing piles up, and the server ends when
+it is asked to.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ SLOW = pytest.mark.slow  # the server waits for seconds for what it asked last
 def test_a_server_ends_although_its_database_hangs_and_loses_nothing(
     since: str, cluster: PostgreSQL, tmp_path: Path
 ) -> None:
-    env, state, played = environment(tmp_path), f"sqlite:{tmp_path / 'journal.db'}", list[str]()
+    env = environment(tmp_path)
+    state = f"sqlite:{tmp_path / 'journal.db'}"
+    played = list[str]()
     with ExitStack() as stack:
         stack.callback(cluster.pause, signal.SIGCONT)
         if since == "before it starts":
@@ -92,7 +96,8 @@ def test_while_a_call_is_late_others_are_refused_at_once_and_do_not_pile_up(
             with pytest.raises(Problem) as caught:
                 await kept.run(each)
             assert (caught.value.status, caught.value.code) == (503, "trajectories_unavailable")
-        seen, done = [weakref.ref(each) for each in refused], sum(each.done for each in refused)
+        seen = [weakref.ref(each) for each in refused]
+        done = sum(each.done for each in refused)
         del refused, each, caught
         assert (done, [each() for each in seen]) == (0, [None] * 50)
 
@@ -113,7 +118,8 @@ def test_while_a_call_is_late_others_are_refused_at_once_and_do_not_pile_up(
 
 def test_a_database_that_hangs_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "END", 0.1, raising=False)
-    gate, began = threading.Event(), threading.Event()
+    gate = threading.Event()
+    began = threading.Event()
 
     def hangs(_: sa.Connection) -> None:
         began.set()
@@ -153,7 +159,8 @@ def test_a_call_that_fails_when_nobody_waits_for_it_any_more_is_no_error_of_the_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(database, "WAIT", 0.05)
-    gate, told = threading.Event(), list[object]()
+    gate = threading.Event()
+    told = list[object]()
 
     def fails(_: sa.Connection) -> None:
         gate.wait()

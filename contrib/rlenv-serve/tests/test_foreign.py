@@ -22,8 +22,37 @@ HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 FRAMES = st.one_of(
     st.binary(max_size=64),
     st.text(max_size=64),
-    st.fixed_dictionaries({"type": st.sampled_from(["reset", "step", "state", "mcp", "harness", ""])}, optional={"data": st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["task_id", "seed", "type", "tool_name", "arguments", "answer", "value", "jsonrpc", "method", "id"]) | st.text(), inner), max_leaves=12)}).map(json.dumps),
-)  # fmt: skip
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["reset", "step", "state", "mcp", "harness", ""])},
+        optional={
+            "data": st.recursive(
+                st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+                lambda inner: (
+                    st.lists(inner)
+                    | st.dictionaries(
+                        st.sampled_from(
+                            [
+                                "task_id",
+                                "seed",
+                                "type",
+                                "tool_name",
+                                "arguments",
+                                "answer",
+                                "value",
+                                "jsonrpc",
+                                "method",
+                                "id",
+                            ]
+                        )
+                        | st.text(),
+                        inner,
+                    )
+                ),
+                max_leaves=12,
+            )
+        },
+    ).map(json.dumps),
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +80,18 @@ def test_pages_of_others_and_names_that_were_pointed_here_are_rejected(server: C
         assert server("POST", "/mcp/sums", HELLO, Origin=origin).status == 403
         assert server("DELETE", "/mcp/sums", Origin=origin).status == 403
         assert server("POST", "/episodes", {"task_id": "t3"}, Origin=origin).status == 403
-    for host in ("evil.example", f"evil.example:{server.port}", "", "127.0.0.1.evil.example", "[::ffff"):  # fmt: skip
+    for host in (
+        "evil.example",
+        f"evil.example:{server.port}",
+        "",
+        "127.0.0.1.evil.example",
+        "[::ffff",
+    ):
         assert server("POST", "/mcp/sums", HELLO, Host=host).status in (400, 421)
-    assert server("POST", "/mcp/sums", HELLO, Host="evil.example", Origin="http://evil.example").status == 421  # fmt: skip
+    assert (
+        server("POST", "/mcp/sums", HELLO, Host="evil.example", Origin="http://evil.example").status
+        == 421
+    )
     with talking(server, Origin=home) as talk:
         assert talk("state")["type"] == "state"
     for host in ("localhost:1", "127.0.0.1", "[::1]:8000"):
@@ -64,7 +102,8 @@ def test_sessions_and_episodes_of_another_tenant_are_not_there(tmp_path: Path) -
     file = tmp_path / "keys.toml"
     alice, bob = (add_key(file, name, answers=False, operator=False) for name in ("alice", "bob"))
     with sums() as env, running(Server(served(env), keys=Keys.from_file(file))) as ask:
-        first, second = Client(ask.port, {"X-API-Key": alice}), Client(ask.port, {"Authorization": f"Bearer {bob}"})  # fmt: skip
+        first = Client(ask.port, {"X-API-Key": alice})
+        second = Client(ask.port, {"Authorization": f"Bearer {bob}"})
         assert refused(ask) == 401
         assert ask("POST", "/mcp/sums", HELLO).status == 401
         assert ask("POST", "/openenv/sums/mcp", {}).status == 401
@@ -77,9 +116,15 @@ def test_sessions_and_episodes_of_another_tenant_are_not_there(tmp_path: Path) -
                 with talking(second, session=id_) as other:
                     assert "SESSION_ERROR" in str(other.socket.recv(timeout=60))
                 asked = {**create, "method": "tools/list", "params": {"session_id": id_}}
-                assert second("POST", "/openenv/sums/mcp", asked).body["error"]["data"]["status"] == 404  # fmt: skip
+                assert (
+                    second("POST", "/openenv/sums/mcp", asked).body["error"]["data"]["status"]
+                    == 404
+                )
                 closing = {**asked, "method": "openenv/session/close"}
-                assert second("POST", "/openenv/sums/mcp", closing).body["error"]["data"]["status"] == 404  # fmt: skip
+                assert (
+                    second("POST", "/openenv/sums/mcp", closing).body["error"]["data"]["status"]
+                    == 404
+                )
             listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             assert second("POST", "/mcp/sums", listing, Mcp_Session_Id=episode).status == 404
             assert second("DELETE", "/mcp/sums", Mcp_Session_Id=episode).status == 404
@@ -90,9 +135,10 @@ def test_a_key_in_a_url_is_enough(tmp_path: Path) -> None:
     key = add_key(tmp_path / "keys.toml", "alice", answers=False, operator=False)
     keys = Keys.from_file(tmp_path / "keys.toml")
     with (
-        sums() as env, running(Server(served(env), keys=keys)) as ask,
+        sums() as env,
+        running(Server(served(env), keys=keys)) as ask,
         connect(f"ws://user:{key}@127.0.0.1:{ask.port}/openenv/sums/ws", proxy=None) as opened,
-    ):  # fmt: skip
+    ):
         assert Talk(opened)("reset")["type"] == "observation"
 
 
@@ -108,7 +154,9 @@ def test_frames_that_are_too_long_end_their_own_connection_alone(server: Client)
         assert other("step", answer="6")["data"]["reward"] == 1.0
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)  # fmt: skip
+@settings(
+    max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.lists(FRAMES, min_size=1, max_size=5))
 def test_no_frame_closes_a_connection_or_fails(server: Client, frames: list[str | bytes]) -> None:
     with talking(server) as talk:
@@ -122,17 +170,36 @@ def test_no_frame_closes_a_connection_or_fails(server: Client, frames: list[str 
 def test_a_flood_of_frames_is_answered_in_order_and_holds_nobody_else(server: Client) -> None:
     with talking(server) as flood, talking(server) as other:
         for n in range(2000):
-            flood.socket.send(json.dumps({"type": "mcp", "data": {"jsonrpc": "2.0", "id": n, "method": "tools/list"}}))  # fmt: skip
+            flood.socket.send(
+                json.dumps(
+                    {"type": "mcp", "data": {"jsonrpc": "2.0", "id": n, "method": "tools/list"}}
+                )
+            )
         other("reset", task_id="t3")  # the answers to the flood are more than are read ahead
         assert other("step", answer="6")["data"]["reward"] == 1.0
-        assert [json.loads(flood.socket.recv(timeout=60))["data"]["id"] for n in range(2000)] == [*range(2000)]  # fmt: skip
+        assert [json.loads(flood.socket.recv(timeout=60))["data"]["id"] for n in range(2000)] == [
+            *range(2000)
+        ]
 
 
 def test_half_a_frame_and_a_silent_client_hold_nobody_else() -> None:
-    with sums() as env, running(Server(served(env), limits=Limits(idle=4.0))) as ask, ExitStack() as stack:  # fmt: skip
+    with (
+        sums() as env,
+        running(Server(served(env), limits=Limits(idle=4.0))) as ask,
+        ExitStack() as stack,
+    ):
         for _ in range(20):
             raw = stack.enter_context(socket.create_connection(("127.0.0.1", ask.port)))
-            lines = ["GET /openenv/sums/ws HTTP/1.1", f"Host: 127.0.0.1:{ask.port}", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13", "", ""]  # fmt: skip
+            lines = [
+                "GET /openenv/sums/ws HTTP/1.1",
+                f"Host: 127.0.0.1:{ask.port}",
+                "Upgrade: websocket",
+                "Connection: Upgrade",
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+                "Sec-WebSocket-Version: 13",
+                "",
+                "",
+            ]
             raw.sendall("\r\n".join(lines).encode())
             assert b"101" in raw.recv(1000)
             raw.sendall(b"\x81\xfe\x10\x00")  # the head of a frame whose body never comes

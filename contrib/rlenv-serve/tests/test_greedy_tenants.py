@@ -1,4 +1,6 @@
-"""One tenant asks for what costs a server much: others are answered all the same, and keep what is theirs."""
+"""One tenant asks for what costs a server much: others are answered all the same, and keep what is
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from serving import TASKS, Client, episode, running, same, served, single, sums
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The names that were compared with the ids of tasks, which takes 40 ms where there are 2,000."""
+    """The names that were compared with the ids of tasks, which takes 40 ms where there are
+    2,000.
+    """
     found = list[str]()
 
     def count(name: str, *given: object, **named: object) -> str:
@@ -31,7 +35,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield found
 
 
-def test_tasks_that_there_are_not_are_not_compared_with_all_that_there_are(ask: Client, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_tasks_that_there_are_not_are_not_compared_with_all_that_there_are(
+    ask: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     items = [{"task": f"unknown-{number}", "response": "6"} for number in range(1000)]
     with counted(monkeypatch) as compared:
         got = ask("POST", "/v1/verify", {"environment": "single", "items": items})
@@ -39,8 +45,12 @@ def test_tasks_that_there_are_not_are_not_compared_with_all_that_there_are(ask: 
     assert "there is no task 'unknown-0'" in got.body["detail"]
 
 
-def test_an_unknown_task_of_a_large_environment_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    many = Environment("many", same, [Task("?", answer="6", id=f"t{number}") for number in range(200)])  # fmt: skip
+def test_an_unknown_task_of_a_large_environment_is_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = Environment(
+        "many", same, [Task("?", answer="6", id=f"t{number}") for number in range(200)]
+    )
     with running(Server(served(many, single()))) as ask, counted(monkeypatch) as compared:
         for body in ({"task_id": "t999", "environment": "many"}, {"task_id": "many/t999"}):
             got = ask("POST", "/episodes", body)
@@ -50,21 +60,32 @@ def test_an_unknown_task_of_a_large_environment_is_not_compared(monkeypatch: pyt
         assert 'did you mean "t3"' in few.body["detail"]
 
 
-def test_episodes_whose_tasks_are_gone_cost_no_comparison_each(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_episodes_whose_tasks_are_gone_cost_no_comparison_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     journal = MemoryJournal()
     limits = Limits(episodes=4)
     with running(Server(served(sums()), journal=journal, limits=limits)) as ask:
         for _ in range(4):
             episode(ask)
     fewer = Environment("sums", same, TASKS[:1], tables=sums().tables)
-    with running(Server(served(fewer), journal=journal, limits=limits)) as ask, counted(monkeypatch) as compared:  # fmt: skip
+    with (
+        running(Server(served(fewer), journal=journal, limits=limits)) as ask,
+        counted(monkeypatch) as compared,
+    ):
         assert ask("POST", "/episodes", {"task_id": "t0"}).status == 201
-        assert {each["status"] for each in ask("GET", "/episodes").body["episodes"]} == {"open", "lost"}  # fmt: skip
+        assert {each["status"] for each in ask("GET", "/episodes").body["episodes"]} == {
+            "open",
+            "lost",
+        }
         assert compared == []
 
 
-def test_figures_of_many_rollouts_do_not_hold_the_loop(ask: Client, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    threads, reckon = list[str](), compat._metrics
+def test_figures_of_many_rollouts_do_not_hold_the_loop(
+    ask: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = list[str]()
+    reckon = compat._metrics
 
     def watched(rows: list[dict[str, object]]) -> compat.NemoMetrics:
         threads.append(threading.current_thread().name)
@@ -77,10 +98,14 @@ def test_figures_of_many_rollouts_do_not_hold_the_loop(ask: Client, monkeypatch:
     assert threads
     assert "rlenv-serve-test" not in threads
     wrong = [{"_ng_task_index": "x"}]
-    assert ask("POST", "/compat/nemo/single/aggregate_metrics", {"verify_responses": wrong}).status == 422  # fmt: skip
+    assert (
+        ask("POST", "/compat/nemo/single/aggregate_metrics", {"verify_responses": wrong}).status
+        == 422
+    )
 
 
-# -- what a journal in memory forgets ---------------------------------------------------------------
+# -- what a journal in memory forgets
+# ---------------------------------------------------------------
 
 
 async def ended(journal: MemoryJournal, tenant: str, name: str, size: int) -> None:
@@ -94,7 +119,9 @@ async def left(journal: MemoryJournal, tenant: str) -> list[str]:
     return [each.begun.id for each in await journal.recent(tenant, 1000)][::-1]
 
 
-def test_a_tenant_makes_room_for_its_own_episodes_and_not_for_others(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_tenant_makes_room_for_its_own_episodes_and_not_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rlenv_serve.state.memory.HELD", 100_000)
 
     async def play() -> tuple[list[str], list[str]]:
@@ -110,7 +137,9 @@ def test_a_tenant_makes_room_for_its_own_episodes_and_not_for_others(monkeypatch
     assert greedy == [f"g{number}" for number in range(42, 50)]
 
 
-def test_the_newest_episode_of_a_tenant_stays_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_the_newest_episode_of_a_tenant_stays_however_large_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rlenv_serve.state.memory.HELD", 5_000)
 
     async def play(*sizes: int) -> list[str]:

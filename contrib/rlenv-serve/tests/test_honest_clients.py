@@ -1,4 +1,6 @@
-"""What clients send that is odd, and means something: it is understood, or the answer says what to do."""
+"""What clients send that is odd, and means something: it is understood, or the answer says what to
+do.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,16 @@ def judged(ask: Client, **more: object) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("path", "body", "status"),
-    [("/episodes/", TASK, 201), ("/v1/verify/", {"environment": "single", "items": [ITEM]}, 200), ("/sums/splits/", None, 200), ("/episodes//", TASK, 201)],
-)  # fmt: skip
-def test_a_slash_at_the_end_of_a_path_changes_nothing(ask: Client, path: str, body: object, status: int) -> None:  # fmt: skip
+    [
+        ("/episodes/", TASK, 201),
+        ("/v1/verify/", {"environment": "single", "items": [ITEM]}, 200),
+        ("/sums/splits/", None, 200),
+        ("/episodes//", TASK, 201),
+    ],
+)
+def test_a_slash_at_the_end_of_a_path_changes_nothing(
+    ask: Client, path: str, body: object, status: int
+) -> None:
     got = ask("POST" if body else "GET", path, body)
     assert (got.status, "location" in got.headers) == (status, False)
 
@@ -63,11 +72,16 @@ def test_a_compressed_body_is_rejected_with_the_reason(ask: Client, encoding: st
         ({"item": []}, ["'item'", '"items"']),
         ({"items": [ITEM, {**ITEM, "respons": "7"}]}, ["'respons'", "items[1]", '"response"']),
         ({"items": [{**ITEM, "task_id": "t4"}]}, ["'task_id'", "items[0]", '"task"']),
-        ({"items": [{"task": {"prompt": "?", "anwser": "6"}, "response": "6"}]}, ["'anwser'", "items[0].task", '"answer"']),
+        (
+            {"items": [{"task": {"prompt": "?", "anwser": "6"}, "response": "6"}]},
+            ["'anwser'", "items[0].task", '"answer"'],
+        ),
         ({"x` - at `$.items[0]": 1}, ["items[0]"]),
     ],
-)  # fmt: skip
-def test_a_misspelled_member_of_verify_is_named_with_the_nearest(ask: Client, more: dict[str, object], says: list[str]) -> None:  # fmt: skip
+)
+def test_a_misspelled_member_of_verify_is_named_with_the_nearest(
+    ask: Client, more: dict[str, object], says: list[str]
+) -> None:
     status, text = judged(ask, **more)
     assert status in (400, 422)
     for part in says:
@@ -76,7 +90,13 @@ def test_a_misspelled_member_of_verify_is_named_with_the_nearest(ask: Client, mo
 
 
 def test_trainers_may_send_columns_that_nobody_reads(ask: Client) -> None:
-    nemo = {"responses_create_params": {"input": "?"}, "response": {"output": []}, "task_id": "t3", "agent_ref": {}, "difficulty": 3}  # fmt: skip
+    nemo = {
+        "responses_create_params": {"input": "?"},
+        "response": {"output": []},
+        "task_id": "t3",
+        "agent_ref": {},
+        "difficulty": 3,
+    }
     assert ask("POST", "/compat/nemo/single/verify", nemo).body["difficulty"] == 3
     slime = {"prompt": "?", "response": "6", "label": "t3", "metadata": {}, "index": 7}
     assert ask("POST", "/compat/slime/single", slime).body == 1.0

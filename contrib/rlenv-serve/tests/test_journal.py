@@ -1,4 +1,6 @@
-"""What every journal of episodes must do, and what one that is shared or durable must do besides."""
+"""What every journal of episodes must do, and what one that is shared or durable must do
+besides.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from rlenv_serve.state.memory import MemoryJournal
 from serving import Clock
 from stores import state_of
 
-FIRST, SECOND, OTHER = begun(1), begun(2), begun(99, tenant="bob")
+FIRST = begun(1)
+SECOND = begun(2)
+OTHER = begun(99, tenant="bob")
 Play = Callable[[Callable[[Journal], Awaitable[None]]], None]
 SHARED = ["sqlite", "redis"]
 
@@ -134,11 +138,15 @@ def test_an_end_is_written_once(play: Play) -> None:
     play(work)
 
 
-def test_a_trajectory_waits_until_a_store_has_it_also_when_its_episode_is_removed(play: Play) -> None:  # fmt: skip
+def test_a_trajectory_waits_until_a_store_has_it_also_when_its_episode_is_removed(
+    play: Play,
+) -> None:
     async def work(journal: Journal) -> None:
         for n in range(12):
             await journal.begin(begun(n), 99)
-            await journal.commit(begun(n).id, taken(1), evolve(ENDED, trajectory=b"%d" % n) if n < 10 else None)  # fmt: skip
+            await journal.commit(
+                begun(n).id, taken(1), evolve(ENDED, trajectory=b"%d" % n) if n < 10 else None
+            )
         await journal.remove(begun(0).id)
         await asyncio.sleep(0.05)
         assert await journal.expire(0.01) == 11
@@ -166,9 +174,12 @@ def test_a_key_begins_one_episode_of_a_tenant(play: Play) -> None:
     play(work)
 
 
-def test_a_key_is_free_again_when_its_episode_is_removed_and_not_when_it_has_ended(play: Play) -> None:  # fmt: skip
+def test_a_key_is_free_again_when_its_episode_is_removed_and_not_when_it_has_ended(
+    play: Play,
+) -> None:
     async def work(journal: Journal) -> None:
-        first, second = begun(1, key="k"), begun(2, key="k")
+        first = begun(1, key="k")
+        second = begun(2, key="k")
         await journal.begin(first, 9)
         await journal.commit(first.id, taken(1), ENDED)
         assert await journal.begin(second, 9) == first
@@ -327,7 +338,9 @@ def test_in_memory_episodes_that_ended_longest_ago_make_room(
         assert len(await trajectories(journal)) == 30  # no store has them
         assert await journal.begin(begun(50, key="3"), 9) == begun(50, key="3")
         await ended(60, b"x" * 200_000)
-        assert [each.begun.id for each in await journal.recent(None, 99) if each.ended] == [begun(60).id]  # fmt: skip
+        assert [each.begun.id for each in await journal.recent(None, 99) if each.ended] == [
+            begun(60).id
+        ]
         assert await journal.expire(-1.0) == 3
         await ended(61, b"")
         assert await journal.find(begun(61).id)
@@ -351,7 +364,10 @@ def test_all_is_there_when_the_journal_is_opened_again(opener: Opener) -> None:
             assert await journal.begin(begun(9, key="k"), 9) == begun(1, key="k")
             assert [*await journal.steps(FIRST.id)] == [taken(1)]
             assert await trajectories(journal) == [ENDED.trajectory]
-            assert [each.begun.id for each in await journal.recent(None, 9)] == [SECOND.id, FIRST.id]  # fmt: skip
+            assert [each.begun.id for each in await journal.recent(None, 9)] == [
+                SECOND.id,
+                FIRST.id,
+            ]
 
     asyncio.run(work())
 
@@ -365,7 +381,12 @@ def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Open
             assert await there.begin(SECOND, 1) is None
             for number in range(1, 30):
                 answers = [b"here", b"there"]
-                both = await asyncio.gather(*(each.commit(FIRST.id, taken(number, answer=answer)) for each, answer in zip((here, there), answers, strict=True)))  # fmt: skip
+                both = await asyncio.gather(
+                    *(
+                        each.commit(FIRST.id, taken(number, answer=answer))
+                        for each, answer in zip((here, there), answers, strict=True)
+                    )
+                )
                 assert sum(both) == 1
                 assert (await here.steps(FIRST.id))[-1].answer == answers[both.index(True)]
             await here.commit(FIRST.id, taken(30), ENDED)
@@ -380,7 +401,9 @@ def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Open
 
 
 @shared
-def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(opener: Opener, clock: Clock) -> None:  # fmt: skip
+def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(
+    opener: Opener, clock: Clock
+) -> None:
     async def work() -> None:
         async with opened(opener) as journal:
             await journal.begin(FIRST, 9)

@@ -1,4 +1,6 @@
-"""A journal in Redis: what is sent again is kept once, and a Redis that is away, or of something else, is an error."""
+"""A journal in Redis: what is sent again is kept once, and a Redis that is away, or of something
+else, is an error.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,10 @@ def test_while_it_is_away_a_step_is_503_and_after_that_it_is_taken(
                 else:
                     store.process.send_signal(signal.SIGSTOP)
                 for _ in range(3):
-                    assert await code_of(sessions.step(LOCAL, id_, COUNT, key="k")) == (503, "state_unavailable")  # fmt: skip
+                    assert await code_of(sessions.step(LOCAL, id_, COUNT, key="k")) == (
+                        503,
+                        "state_unavailable",
+                    )
                 assert (await code_of(begin(sessions)))[0] == 503
                 if gone == "killed":
                     store.start()
@@ -107,7 +112,10 @@ def test_a_full_redis_is_503_and_nothing_is_lost(store: RedisServer) -> None:
             await journal.begin(FIRST, 9)
             with redis.Redis.from_url(store.url) as link:
                 link.config_set("maxmemory", "1kb")
-                assert await code_of(journal.commit(FIRST.id, taken(1))) == (503, "state_unavailable")  # fmt: skip
+                assert await code_of(journal.commit(FIRST.id, taken(1))) == (
+                    503,
+                    "state_unavailable",
+                )
                 assert (await journal.find(FIRST.id)) is not None
                 link.config_set("maxmemory", "0")
             assert await journal.commit(FIRST.id, taken(1))

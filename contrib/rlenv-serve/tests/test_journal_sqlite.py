@@ -1,4 +1,6 @@
-"""A journal in SQLite: its file, and what happens when the disk or another process does not let it write."""
+"""A journal in SQLite: its file, and what happens when the disk or another process does not let it
+write.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def test_only_its_owner_can_read_what_it_writes(file: Path) -> None:
     async def work() -> None:
         async with opened(sqlite(file.parent)) as journal:
             await journal.begin(FIRST, 9)
-            assert [oct(stat.S_IMODE(os.stat(each).st_mode)) for each in sorted(file.parent.iterdir())] == ["0o600"] * 3  # fmt: skip
+            assert [
+                oct(stat.S_IMODE(os.stat(each).st_mode)) for each in sorted(file.parent.iterdir())
+            ] == ["0o600"] * 3
 
     asyncio.run(work())
 
@@ -106,7 +110,8 @@ def test_a_password_in_a_url_is_not_repeated() -> None:
 
 
 def test_many_processes_may_make_one_file(file: Path) -> None:
-    barrier, failed = threading.Barrier(8), list[BaseException]()
+    barrier = threading.Barrier(8)
+    failed = list[BaseException]()
 
     def make() -> None:
         barrier.wait()
@@ -128,7 +133,9 @@ def test_steps_that_wait_become_one_transaction(file: Path) -> None:
     async def work() -> None:
         async with opened(sqlite(file.parent)) as journal:
             await journal.begin(FIRST, 9)
-            await asyncio.gather(*(journal.begin(begun(n, tenant=str(n)), 9) for n in range(2, 400)))  # fmt: skip
+            await asyncio.gather(
+                *(journal.begin(begun(n, tenant=str(n)), 9) for n in range(2, 400))
+            )
             version = await changes(file)
             await asyncio.gather(*(journal.commit(begun(n).id, taken(1)) for n in range(1, 400)))
             assert await changes(file) - version <= 20
@@ -187,7 +194,13 @@ def test_what_cannot_be_kept_takes_nothing_else_with_it(file: Path) -> None:
             both = [begun(n) for n in range(8)]
             await asyncio.gather(*(journal.begin(each, 9) for each in both))
             bad = evolve(ENDED, stop="\ud800")
-            made = await asyncio.gather(*(journal.commit(each.id, taken(1), bad if each == both[3] else None) for each in both), return_exceptions=True)  # fmt: skip
+            made = await asyncio.gather(
+                *(
+                    journal.commit(each.id, taken(1), bad if each == both[3] else None)
+                    for each in both
+                ),
+                return_exceptions=True,
+            )
             assert isinstance(made.pop(3), UnicodeEncodeError)
             assert made == [True] * 7
 
@@ -206,7 +219,11 @@ def test_a_lock_of_another_process_is_503_until_it_is_gone_and_readers_go_on(
             await journal.begin(FIRST, 9)
             with closing(sqlite3.connect(file, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
-                found = await asyncio.gather(*(journal.commit(FIRST.id, taken(1)) for _ in range(50)), journal.find(FIRST.id), return_exceptions=True)  # fmt: skip
+                found = await asyncio.gather(
+                    *(journal.commit(FIRST.id, taken(1)) for _ in range(50)),
+                    journal.find(FIRST.id),
+                    return_exceptions=True,
+                )
                 assert getattr(found.pop(), "steps", None) == 0
                 assert len(groups) < 6  # so who waits does not wait for each of the others
                 assert {getattr(each, "code", each) for each in found} == {"state_unavailable"}
@@ -241,7 +258,8 @@ def test_a_loop_is_not_held_up_by_a_store_that_waits(file: Path) -> None:
 def groups_of(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many writes the thread takes at once, from now on."""
     assert isinstance(journal, SqliteJournal)
-    groups, real = list[int](), journal._committed
+    groups = list[int]()
+    real = journal._committed
 
     def counted(group: Sequence[Any]) -> list[object]:
         groups.append(len(group))

@@ -47,7 +47,9 @@ KILLS = pytest.mark.parametrize(
 )
 
 
-SQLITE, REDIS, POSTGRESQL = ("sqlite", "sqlite"), ("redis", "sqlite"), ("sqlite", "postgresql")
+SQLITE = ("sqlite", "sqlite")
+REDIS = ("redis", "sqlite")
+POSTGRESQL = ("sqlite", "postgresql")
 SLOW = pytest.mark.slow  # five starts each; in the others, one of each kind of store is killed
 SERVERS = [
     pytest.param(one, id="-".join(one), marks=[SLOW] * (one != SQLITE))
@@ -136,7 +138,8 @@ def cpu(pid: int) -> float:
 
 @pytest.mark.slow  # four servers start
 def test_a_server_with_100000_steps_is_ready_as_soon_as_one_without(tmp_path: Path) -> None:
-    env, seconds = environment(tmp_path), list[float]()
+    env = environment(tmp_path)
+    seconds = list[float]()
     for episodes in (0, 1000):
         state = tmp_path / f"{episodes}.db"
         add_episodes(state, episodes, 100)

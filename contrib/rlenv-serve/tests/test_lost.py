@@ -1,4 +1,6 @@
-"""Episodes that an environment's change leaves behind: what clients see of them, and what they cost their tenant."""
+"""Episodes that an environment's change leaves behind: what clients see of them, and what they cost
+their tenant.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def other_answer() -> Environment:
 def restarted(tmp_path: Path, env: Environment, keys: Keys | None = None) -> Iterator[Client]:
     """A server on the state of the test; a tenant may have two open episodes."""
     journal = open_journal(f"sqlite:{tmp_path}/s.db")
-    with env, running(Server(served(env), keys=keys, journal=journal, limits=Limits(episodes=2))) as ask:  # fmt: skip
+    with (
+        env,
+        running(Server(served(env), keys=keys, journal=journal, limits=Limits(episodes=2))) as ask,
+    ):
         yield ask
 
 
@@ -65,7 +70,9 @@ def test_a_restart_with_another_environment_locks_no_tenant_out(
         told = ask("GET", f"/episodes/{ids[0]}").body
         assert (told["status"], told["reason"], told["stop_reason"]) == ("lost", reason, None)
         listed = ask("GET", "/episodes").body["episodes"]
-        assert [(each["id"], each["status"], each["reason"]) for each in listed] == [(id_, "lost", reason) for id_ in ids[::-1]]  # fmt: skip
+        assert [(each["id"], each["status"], each["reason"]) for each in listed] == [
+            (id_, "lost", reason) for id_ in ids[::-1]
+        ]
         task = {"task_id": "t0" if env is other_task else "t3"}
         made = [ask("POST", "/episodes", task) for _ in range(3)]
         assert [each.status for each in made] == [201, 201, 429]
@@ -103,7 +110,9 @@ def test_a_tenant_may_play_several_groups_of_a_step_of_grpo_at_once() -> None:
 
 def test_an_operator_sees_and_ends_the_episodes_of_every_tenant(tmp_path: Path) -> None:
     file = tmp_path / "keys.toml"
-    tenant, operator = (add_key(file, name, answers=False, operator=name == "bob") for name in ("alice", "bob"))  # fmt: skip
+    tenant, operator = (
+        add_key(file, name, answers=False, operator=name == "bob") for name in ("alice", "bob")
+    )
     with running(Server(served(sums()), keys=Keys.from_file(file))) as ask:
         alice, bob = (Client(ask.port, {"X-API-Key": key}) for key in (tenant, operator))
         ids = [episode(alice) for _ in range(2)]
@@ -120,7 +129,8 @@ def test_an_operator_sees_and_ends_the_episodes_of_every_tenant(tmp_path: Path) 
 
 
 def test_a_tenant_that_asks_again_and_again_costs_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    journal, looks = MemoryJournal(), list[str]()
+    journal = MemoryJournal()
+    looks = list[str]()
 
     async def open_of(tenant: str) -> list[object]:
         looks.append(tenant)

@@ -72,7 +72,9 @@ def test_an_episode_stays_open_while_an_old_server_can_go_on_with_it(tmp_path: P
     asyncio.run(play())
 
 
-def test_a_server_that_was_killed_keeps_no_episode_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_server_that_was_killed_keeps_no_episode_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def play() -> None:
         async with serving(tmp_path, sums()) as old:
             id_ = await begun(old)
@@ -87,7 +89,9 @@ def test_a_server_that_was_killed_keeps_no_episode_open(tmp_path: Path, monkeypa
     asyncio.run(play())
 
 
-def test_an_env_toml_that_is_put_back_within_the_hour_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_an_env_toml_that_is_put_back_within_the_hour_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(presence, "GRACE", 3600.0)
 
     async def play() -> None:

@@ -37,11 +37,18 @@ def test_the_document_has_every_operation_and_how_it_is_asked(ask: Client) -> No
         *((each.method, _path(each)) for each in ENDPOINTS),
         ("GET", "/openapi.json"),
     }
-    assert verify["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/VerifyRequest"}  # fmt: skip
-    assert set(verify["responses"]["200"]["content"]) == {"application/json", "application/x-ndjson"}  # fmt: skip
+    assert verify["requestBody"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/VerifyRequest"
+    }
+    assert set(verify["responses"]["200"]["content"]) == {
+        "application/json",
+        "application/x-ndjson",
+    }
     assert {"401", "404", "409", "413", "422", "429"} <= set(verify["responses"])
     assert [each["name"] for each in verify["parameters"]] == ["Idempotency-Key", "Prefer"]
-    assert verify["responses"]["202"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Ticket"}  # fmt: skip
+    assert verify["responses"]["202"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/Ticket"
+    }
     assert set(paths["/v1/verify/{ticket}"]["get"]["responses"]) >= {"200", "202", "404", "410"}
     assert paths["/healthz"]["get"]["security"] == [{}]
     assert {"bearer": []} in verify["security"]
@@ -49,7 +56,8 @@ def test_the_document_has_every_operation_and_how_it_is_asked(ask: Client) -> No
 
 
 MOST = pytest.mark.slow  # 25 requests to each operation; `make test` asks each third one for three
-WRONG, RIGHT = GenerationMode.NEGATIVE, GenerationMode.POSITIVE
+WRONG = GenerationMode.NEGATIVE
+RIGHT = GenerationMode.POSITIVE
 
 
 @pytest.mark.parametrize(

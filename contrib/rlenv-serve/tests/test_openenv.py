@@ -15,7 +15,11 @@ from sockets import talking
 
 
 def rpc(ask: Client, method: str, env: str = "sums", **params: object) -> Any:
-    got = ask("POST", f"/openenv/{env}/mcp", {"jsonrpc": "2.0", "id": 7, "method": method, "params": params})  # fmt: skip
+    got = ask(
+        "POST",
+        f"/openenv/{env}/mcp",
+        {"jsonrpc": "2.0", "id": 7, "method": method, "params": params},
+    )
     assert got.status == 200, got
     assert (got.body["jsonrpc"], got.body["id"]) == ("2.0", 7)
     return got.body.get("result", got.body)
@@ -48,7 +52,14 @@ def test_an_episode_is_reset_stepped_and_rewarded(ask: Client) -> None:
             talk.socket.recv(timeout=60)
 
 
-@pytest.mark.parametrize("action", [{"answer": "6"}, {"message": "6", "metadata": {}}, {"tool_name": "submit", "arguments": {"answer": "6"}}])  # fmt: skip
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"answer": "6"},
+        {"message": "6", "metadata": {}},
+        {"tool_name": "submit", "arguments": {"answer": "6"}},
+    ],
+)
 def test_an_answer_has_several_forms(ask: Client, action: dict[str, object]) -> None:
     with talking(ask, "single") as talk:
         talk("reset", task_id="t3")
@@ -57,8 +68,16 @@ def test_an_answer_has_several_forms(ask: Client, action: dict[str, object]) -> 
 
 @pytest.mark.parametrize(
     "text",
-    ['{"answer": NaN}', '{"answer": "\\ud800"}', '{"answer": -Infinity}', f'{{"answer": {"9" * 400}}}', f'{{"answer": {"9" * 5000}}}', '{"answer": 1e999}', f'{{"answer": {"[" * 200}{"]" * 200}}}'],
-)  # fmt: skip
+    [
+        '{"answer": NaN}',
+        '{"answer": "\\ud800"}',
+        '{"answer": -Infinity}',
+        f'{{"answer": {"9" * 400}}}',
+        f'{{"answer": {"9" * 5000}}}',
+        '{"answer": 1e999}',
+        f'{{"answer": {"[" * 200}{"]" * 200}}}',
+    ],
+)
 def test_json_that_only_python_writes_is_no_way_to_go_unscored(ask: Client, text: str) -> None:
     with talking(ask, "single") as talk:
         talk("reset", task_id="t3")
@@ -75,8 +94,10 @@ def test_json_that_only_python_writes_is_no_way_to_go_unscored(ask: Client, text
         (f"[NaN, {'9' * 5000}]", f'["NaN","{"9" * 5000}"]'),
         ('["\\ud800\\ud83d\\ude00", NaN]', '["\ufffd\U0001f600","NaN"]'),
     ],
-)  # fmt: skip
-def test_what_json_lacks_is_read_as_text_and_the_rest_as_it_is(ask: Client, text: str, said: str) -> None:  # fmt: skip
+)
+def test_what_json_lacks_is_read_as_text_and_the_rest_as_it_is(
+    ask: Client, text: str, said: str
+) -> None:
     with talking(ask, "single") as talk:
         first = talk("reset", task_id="t3")["data"]["observation"]
         talk.raw(f'{{"type": "step", "data": {{"answer": {text}}}}}')
@@ -99,9 +120,16 @@ def test_errors_of_tools_are_observations(ask: Client) -> None:
     with talking(ask) as talk:
         talk("reset", task_id="t3")
         errors = [
-            talk("step", tool_name=name, arguments=given)["data"]["observation"]["error"]["error_type"]
-            for name, given in (("nothing", {}), ("add", {"a": "x"}), ("add", [1, 2]), ("reset", {}))
-        ]  # fmt: skip
+            talk("step", tool_name=name, arguments=given)["data"]["observation"]["error"][
+                "error_type"
+            ]
+            for name, given in (
+                ("nothing", {}),
+                ("add", {"a": "x"}),
+                ("add", [1, 2]),
+                ("reset", {}),
+            )
+        ]
         assert errors == ["tool_not_found", "invalid_args", "invalid_args", "tool_not_found"]
 
 
@@ -114,14 +142,27 @@ def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -
         assert talk.code('{"type": "step", "data": {"answer": 1.2.3}}') == "INVALID_JSON"
         assert talk.code('{"type": "harness"}') == talk.code("{}") == "UNKNOWN_TYPE"
         assert talk.code('{"type": "step", "data": {"answer": "x"}}') == "EXECUTION_ERROR"
-        for data in ('"x"', '{"seed": "x"}', '{"seed": 1e30}', '{"task_id": 3}', '{"task_id": "t99"}', '{"split": "no"}', "null"):  # fmt: skip
+        for data in (
+            '"x"',
+            '{"seed": "x"}',
+            '{"seed": 1e30}',
+            '{"task_id": 3}',
+            '{"task_id": "t99"}',
+            '{"split": "no"}',
+            "null",
+        ):
             assert talk.code(f'{{"type": "reset", "data": {data}}}') == "VALIDATION_ERROR"
         assert talk.code('{"type": "step", "data": 5}') == "VALIDATION_ERROR"
         wrong = talk("reset", seed=1 << 62)["data"]
         assert wrong["errors"] == [{"loc": ["data"], "msg": wrong["message"]}]
         assert "$.seed" in wrong["message"]
         assert talk("reset", episode_id="x" * 201)["data"]["code"] == "VALIDATION_ERROR"
-        for name, nearest in (("taskid", "task_id"), ("unknown", "task_id"), ("sead", "seed"), ("prompt", "task_id")):  # fmt: skip
+        for name, nearest in (
+            ("taskid", "task_id"),
+            ("unknown", "task_id"),
+            ("sead", "seed"),
+            ("prompt", "task_id"),
+        ):
             wrong = talk("reset", {name: "t3"})["data"]
             assert wrong["code"] == "VALIDATION_ERROR"
             assert f"'{name}'" in wrong["message"]
@@ -132,7 +173,9 @@ def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -
 
 def test_a_seed_picks_the_task_and_the_test_split_is_not_drawn_unasked(ask: Client) -> None:
     with talking(ask) as talk:
-        picked = [talk("reset", seed=seed)["data"]["observation"]["task_id"] for seed in (0, 3, 8, 11, -1)]  # fmt: skip
+        picked = [
+            talk("reset", seed=seed)["data"]["observation"]["task_id"] for seed in (0, 3, 8, 11, -1)
+        ]
         assert picked == ["t0", "t3", "t0", "t3", "t7"]
         assert talk("reset", seed=1, split="test")["data"]["observation"]["task_id"] == "t9"
         assert int(talk("reset")["data"]["observation"]["task_id"][1:]) < 8
@@ -140,7 +183,13 @@ def test_a_seed_picks_the_task_and_the_test_split_is_not_drawn_unasked(ask: Clie
 
 def test_a_game_takes_values_and_gives_them() -> None:
     def user(action: object) -> object:
-        return {"room": 0} if action is None else End({"room": 2}) if action == {"go": 2} else {"room": 1}  # fmt: skip
+        return (
+            {"room": 0}
+            if action is None
+            else End({"room": 2})
+            if action == {"go": 2}
+            else {"room": 1}
+        )
 
     env = Environment("game", same, TASKS, tables={"harness": Harness("multi-turn", user=user)})
     with env, running(Server(served(env))) as ask, talking(ask, "game") as talk:
@@ -174,31 +223,54 @@ def test_tools_are_listed_before_reset_and_in_an_episode(ask: Client) -> None:
 
 def test_a_session_made_over_http_is_played_over_both(ask: Client) -> None:
     id_ = rpc(ask, "openenv/session/create")["session_id"]
-    assert rpc(ask, "tools/call", name="add", arguments={}, session_id=id_)["error"]["code"] == -32000  # fmt: skip
+    assert (
+        rpc(ask, "tools/call", name="add", arguments={}, session_id=id_)["error"]["code"] == -32000
+    )
     with talking(ask, session=id_) as talk:
         talk("reset", task_id="t3")
-        assert [each["name"] for each in rpc(ask, "tools/list", session_id=id_)["tools"]] == ["add", "submit"]  # fmt: skip
-        assert rpc(ask, "tools/call", name="add", arguments={"a": 1, "b": 2}, session_id=id_)["data"] == "3"  # fmt: skip
+        assert [each["name"] for each in rpc(ask, "tools/list", session_id=id_)["tools"]] == [
+            "add",
+            "submit",
+        ]
+        assert (
+            rpc(ask, "tools/call", name="add", arguments={"a": 1, "b": 2}, session_id=id_)["data"]
+            == "3"
+        )
         assert talk("state")["data"]["step_count"] == 1
-        message = {"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "submit", "arguments": {"answer": "5"}}}  # fmt: skip
+        message = {
+            "jsonrpc": "2.0",
+            "id": "x",
+            "method": "tools/call",
+            "params": {"name": "submit", "arguments": {"answer": "5"}},
+        }
         assert "error" in rpc(ask, "openenv/session/close", session_id=id_)
         with talking(ask, session=id_) as other:
             assert "SESSION_ERROR" in str(other.socket.recv(timeout=60))
         got = talk("mcp", message)
         assert (got["type"], got["data"]["id"]) == ("mcp", "x")
-        assert got["data"]["result"]["content"] == [{"type": "text", "text": "The episode has ended."}]  # fmt: skip
+        assert got["data"]["result"]["content"] == [
+            {"type": "text", "text": "The episode has ended."}
+        ]
         assert "reward" not in str(got)
     assert rpc(ask, "openenv/session/close", session_id=id_) == {"session_id": id_, "closed": True}
     assert "error" in rpc(ask, "tools/list", session_id=id_)
 
 
 def test_requests_that_are_no_json_rpc_are_errors_of_json_rpc(ask: Client) -> None:
-    bodies: tuple[object, ...] = ([], {}, {"method": "x"}, {"jsonrpc": "2.0", "method": 3}, {"jsonrpc": "1.0", "method": "x", "id": 1})  # fmt: skip
+    bodies: tuple[object, ...] = (
+        [],
+        {},
+        {"method": "x"},
+        {"jsonrpc": "2.0", "method": 3},
+        {"jsonrpc": "1.0", "method": "x", "id": 1},
+    )
     for body in bodies:
         assert ask("POST", "/openenv/sums/mcp", body).body["error"]["code"] == -32600
     assert rpc(ask, "initialize")["error"]["code"] == -32601
     assert rpc(ask, "tools/call", name="add")["error"]["code"] == -32602
-    assert rpc(ask, "tools/call", session_id="nothing", name="add")["error"]["data"]["status"] == 404  # fmt: skip
+    assert (
+        rpc(ask, "tools/call", session_id="nothing", name="add")["error"]["data"]["status"] == 404
+    )
     id_ = rpc(ask, "openenv/session/create")["session_id"]
     assert rpc(ask, "tools/call", session_id=id_, arguments=3)["error"]["code"] == -32602
     assert "error" in rpc(ask, "tools/list", env="single", session_id=id_)
@@ -207,7 +279,14 @@ def test_requests_that_are_no_json_rpc_are_errors_of_json_rpc(ask: Client) -> No
 def test_what_is_told_over_http_has_no_task_and_no_answer(ask: Client) -> None:
     assert ask("GET", "/openenv/sums/health").body == {"status": "healthy"}
     told = ask("GET", "/openenv/single/metadata").body
-    assert {"name", "description", "readme_content", "version", "author", "documentation_url"} == told.keys()  # fmt: skip
+    assert {
+        "name",
+        "description",
+        "readme_content",
+        "version",
+        "author",
+        "documentation_url",
+    } == told.keys()
     schema = ask("GET", "/openenv/single/schema").body
     assert {"action", "observation", "state"} <= schema.keys()
     assert schema["action"]["required"] == ["answer"]
@@ -225,7 +304,14 @@ def test_tasks_are_listed_as_references_that_reset_takes_by_their_ids(ask: Clien
     assert ask("POST", "/openenv/sums/sums/num_tasks", {"split": "test"}).body == {"num_tasks": 2}
     found = ask("POST", "/openenv/sums/sums/task", {"split": "train", "index": 3}).body["task"]
     assert found == ask("POST", "/sums/task", {"split": "train", "index": 3}).body["task"]
-    assert len(ask("POST", "/openenv/sums/sums/task_range", {"split": "train", "start": 1, "stop": 3}).body["tasks"]) == 2  # fmt: skip
+    assert (
+        len(
+            ask(
+                "POST", "/openenv/sums/sums/task_range", {"split": "train", "start": 1, "stop": 3}
+            ).body["tasks"]
+        )
+        == 2
+    )
     assert ask("POST", "/openenv/sums/sums/tasks", {"split": "none"}).status == 400
     assert ask("GET", "/openenv/sums/nothing/splits").status == 404
     with talking(ask) as talk:
@@ -233,8 +319,12 @@ def test_tasks_are_listed_as_references_that_reset_takes_by_their_ids(ask: Clien
         assert (seen["task_id"], seen["text"]) == (found["task_id"], "What is 3 + 3?")
 
 
-@pytest.mark.parametrize(("method", "name"), [("POST", "reset"), ("POST", "step"), ("GET", "state")])  # fmt: skip
-def test_episodes_are_not_stepped_over_http_and_the_error_says_where(ask: Client, method: str, name: str) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "name"), [("POST", "reset"), ("POST", "step"), ("GET", "state")]
+)
+def test_episodes_are_not_stepped_over_http_and_the_error_says_where(
+    ask: Client, method: str, name: str
+) -> None:
     got = ask(method, f"/openenv/sums/{name}")
     assert (got.status, got.body["code"]) == (409, "stateful")
     assert "/ws" in got.body["detail"]
@@ -280,7 +370,9 @@ def test_an_episode_left_open_makes_room_for_one_of_another_protocol(protocol: s
         until(lambda: ask("POST", "/episodes", asked).status == 201)
 
 
-def test_a_request_for_which_there_is_no_turn_ends_no_session_that_was_left(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_request_for_which_there_is_no_turn_ends_no_session_that_was_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def full(tenant: str) -> None:
         raise Problem(429, "too_many_requests", "send fewer")
 
@@ -316,7 +408,8 @@ def test_an_episode_goes_on_after_a_lost_connection_and_after_a_restart() -> Non
         again = Server(served(env), journal=server.journal)
         with running(again) as ask, talking(ask, session=id_) as talk:
             assert talk("state")["data"] | {"session_id": ""} == {
-                "episode_id": id_, "step_count": 1, "session_id": "", "task_id": "t3", "done": False,
+                "episode_id": id_, "step_count": 1, "session_id": "", "task_id": "t3",
+                "done": False,
             }  # fmt: skip
             assert talk("step", answer="6")["data"]["reward"] == 1.0
 
@@ -333,9 +426,12 @@ def test_a_step_that_hangs_is_an_error_and_holds_nobody_else() -> None:
     harness = Harness("tool-use", tools=[hang])
     env = Environment("hangs", same, TASKS, tables={"harness": harness})
     with (
-        env, single() as other, running(Server(served(env, other), limits=Limits(deadline=4.0))) as ask,
-        talking(ask, "hangs") as talk, talking(ask, "single") as quick,
-    ):  # fmt: skip
+        env,
+        single() as other,
+        running(Server(served(env, other), limits=Limits(deadline=4.0))) as ask,
+        talking(ask, "hangs") as talk,
+        talking(ask, "single") as quick,
+    ):
         talk("reset", task_id="t3")
         talk.socket.send('{"type": "step", "data": {"tool_name": "hang"}}')
         quick("reset", task_id="t3")

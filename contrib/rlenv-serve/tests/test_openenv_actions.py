@@ -1,4 +1,6 @@
-"""Actions over OpenEnv: no object that a policy writes is an error, unless the client asks for that."""
+"""Actions over OpenEnv: no object that a policy writes is an error, unless the client asks for
+that.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,22 @@ from sockets import talking
 
 
 @pytest.mark.parametrize(
-    "action", [{}, {"foo": 1}, {"answer": 6.5}, {"answer": None}, {"tool_name": 5}, {"type": "call_tool"}, {"value": 3}, {"a": [[]] * 3}]
-)  # fmt: skip
+    "action",
+    [
+        {},
+        {"foo": 1},
+        {"answer": 6.5},
+        {"answer": None},
+        {"tool_name": 5},
+        {"type": "call_tool"},
+        {"value": 3},
+        {"a": [[]] * 3},
+    ],
+)
 @pytest.mark.parametrize("more", [{}, {"any_action": None}, {"any_action": True}])
-def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, action: dict[str, object], more: dict[str, object]) -> None:  # fmt: skip
+def test_whatever_a_policy_writes_is_an_action_and_never_unscored(
+    ask: Client, action: dict[str, object], more: dict[str, object]
+) -> None:
     with talking(ask, "single") as talk:
         talk("reset", task_id="t3", **more)
         got = talk("step", action)["data"]
@@ -35,7 +49,7 @@ def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, a
         ("sums", {"tool_name": "add", "args": {"a": 3, "b": 3}}, "'args'"),
         ("sums", {"tool": "add", "arguments": {"a": 3, "b": 3}}, "'tool'"),
     ],
-)  # fmt: skip
+)
 def test_a_field_that_there_is_not_is_the_client_s_mistake_and_no_0(
     ask: Client, env: str, action: dict[str, object], says: str
 ) -> None:
@@ -50,7 +64,12 @@ def test_a_field_that_there_is_not_is_the_client_s_mistake_and_no_0(
 
 def test_an_unknown_tool_is_an_error_of_json_rpc_as_official_servers_have_it(ask: Client) -> None:
     def call(name: str) -> dict[str, object]:
-        return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}}}  # fmt: skip
+        return {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": {"a": 1, "b": 2}},
+        }
 
     with talking(ask) as talk:
         talk("reset", task_id="t3")
@@ -66,9 +85,16 @@ def test_an_unknown_tool_is_an_error_of_json_rpc_as_official_servers_have_it(ask
 
 @pytest.mark.parametrize(
     ("action", "says"),
-    [({"text": "6"}, "'text'"), ({"anwser": "6"}, 'did you mean "answer"'), ({"content": "6", "metadata": {}}, "'content'"), ({"answer": "6", "note": "x"}, "'note'")],
-)  # fmt: skip
-def test_a_right_answer_under_another_name_is_no_false_zero(ask: Client, action: dict[str, object], says: str) -> None:  # fmt: skip
+    [
+        ({"text": "6"}, "'text'"),
+        ({"anwser": "6"}, 'did you mean "answer"'),
+        ({"content": "6", "metadata": {}}, "'content'"),
+        ({"answer": "6", "note": "x"}, "'note'"),
+    ],
+)
+def test_a_right_answer_under_another_name_is_no_false_zero(
+    ask: Client, action: dict[str, object], says: str
+) -> None:
     with talking(ask, "single") as talk:
         talk("reset", task_id="t3")
         got = talk("step", action)["data"]

@@ -40,7 +40,11 @@ def env_of(name: str, split: str = "train", *impossible: str) -> Environment:
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Client]:
-    made = env_of("tests", "test"), env_of("worlds", "train", "t0", "t1"), env_of("gone", "train", "t0", "t1", "t2", "t3")  # fmt: skip
+    made = (
+        env_of("tests", "test"),
+        env_of("worlds", "train", "t0", "t1"),
+        env_of("gone", "train", "t0", "t1", "t2", "t3"),
+    )
     with running(Server(served(*made))) as client:
         yield client
     for each in made:

@@ -28,7 +28,9 @@ def ask() -> Iterator[Client]:
 def test_a_session_is_an_episode_with_a_reward_at_its_end(ask: Client) -> None:
     session = begun(ask, split="train", index=3)
 
-    assert session("GET", "/sums/prompt").body == [{"text": "What is 3 + 3?", "detail": None, "type": "text"}]  # fmt: skip
+    assert session("GET", "/sums/prompt").body == [
+        {"text": "What is 3 + 3?", "detail": None, "type": "text"}
+    ]
     assert session.call("add", a=3, b=3).value == {
         "ok": True,
         "output": {
@@ -56,7 +58,10 @@ def test_environments_splits_and_tasks_are_listed(ask: Client) -> None:
     ]
     assert ask("POST", "/talk/num_tasks", {"split": "dev"}).body == {"num_tasks": 2}
     listed = ask("POST", "/talk/tasks", {"split": "dev"}).body
-    assert (listed["env_name"], [each["task_id"] for each in listed["tasks"]]) == ("talk", ["m1", "m4"])  # fmt: skip
+    assert (listed["env_name"], [each["task_id"] for each in listed["tasks"]]) == (
+        "talk",
+        ["m1", "m4"],
+    )
     for start, stop in ((None, None), (0, 1), (-1, None), (1, 99), (None, -1)):
         got = ask("POST", "/talk/task_range", {"split": "dev", "start": start, "stop": stop}).body
         assert got == {"tasks": listed["tasks"][start:stop], "env_name": "talk"}
@@ -77,7 +82,9 @@ def test_environments_splits_and_tasks_are_listed(ask: Client) -> None:
         ("/talk/task_range", {}, 422, "split"),
     ],
 )
-def test_what_there_is_not_says_so(ask: Client, path: str, body: object, status: int, says: str) -> None:  # fmt: skip
+def test_what_there_is_not_says_so(
+    ask: Client, path: str, body: object, status: int, says: str
+) -> None:
     got = ask("POST", path, body)
 
     assert got.status == status
@@ -100,10 +107,21 @@ def test_a_task_may_be_named_by_its_reference(ask: Client) -> None:
     session = begun(ask, task_spec=spec, env_name="Talk")
 
     assert session("GET", "/talk/messages").body == [
-        {"role": "system", "blocks": [{"text": "Be brief.", "detail": None, "type": "text"}], "detail": None},
-        {"role": "user", "blocks": [{"text": "What is 4 + 4?", "detail": None, "type": "text"}], "detail": None},
-    ]  # fmt: skip
-    assert [each["text"] for each in session("GET", "/prompt").body] == ["Be brief.", "What is 4 + 4?"]  # fmt: skip
+        {
+            "role": "system",
+            "blocks": [{"text": "Be brief.", "detail": None, "type": "text"}],
+            "detail": None,
+        },
+        {
+            "role": "user",
+            "blocks": [{"text": "What is 4 + 4?", "detail": None, "type": "text"}],
+            "detail": None,
+        },
+    ]
+    assert [each["text"] for each in session("GET", "/prompt").body] == [
+        "Be brief.",
+        "What is 4 + 4?",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +156,11 @@ def test_tools_are_those_of_the_environment_and_submit(ask: Client) -> None:
 
     assert [each["name"] for each in of_environment["tools"]] == ["add", "submit"]
     assert of_environment["tools"][0]["input_schema"]["required"] == ["a", "b"]
-    assert of_environment["terminal_tool"] == {"name": "submit", "arg": "answer", "description": "End the episode with an answer."}  # fmt: skip
+    assert of_environment["terminal_tool"] == {
+        "name": "submit",
+        "arg": "answer",
+        "description": "End the episode with an answer.",
+    }
     assert of_environment["supports_score_group"] is False
     assert ask("GET", "/talk/tools").body["supports_score_group"] is True
     session = begun(ask)
@@ -172,7 +194,10 @@ def test_a_tool_named_submit_that_an_episode_brings_is_a_collision() -> None:
             return [submit]
 
     tables = {"harness": Harness("agentic"), "more": Source()}
-    with Environment("more", same, TASKS, tables=tables) as env, running(Server(served(env))) as ask:  # fmt: skip
+    with (
+        Environment("more", same, TASKS, tables=tables) as env,
+        running(Server(served(env))) as ask,
+    ):
         session = begun(ask)
 
         assert session.call("submit", answer="0").value["reason"] == "name_collision"
@@ -225,7 +250,9 @@ def test_a_group_is_scored_in_order(ask: Client) -> None:
     got = ask_group(session, candidates)
 
     assert got.value == {"scores": [{"reward": each, "metadata": None} for each in (1.0, 0.0, 1.0)]}
-    assert "candidates [1]" in str(ask_group(session, [{"messages": [said("2")]}, {"messages": [said("break")]}]).error)  # fmt: skip
+    assert "candidates [1]" in str(
+        ask_group(session, [{"messages": [said("2")]}, {"messages": [said("break")]}]).error
+    )
     assert session("POST", "/score_group", {"candidates": [{"messages": []}]}).status == 422
     assert len(ask_group(session, candidates * 300).value["scores"]) == 900
     assert ask_group(session, []).value == {"scores": []}
@@ -240,12 +267,16 @@ def test_secrets_are_accepted_and_dropped(ask: Client) -> None:
 
     for given, status in ((good, 200), ("nothing", 400), (base64.b64encode(b"[1]").decode(), 400)):
         session = Ors(ask)
-        assert session("POST", "/create", {"split": "train", "index": 0}, X_Secrets=given).status == status  # fmt: skip
+        assert (
+            session("POST", "/create", {"split": "train", "index": 0}, X_Secrets=given).status
+            == status
+        )
     assert ask("POST", "/create_session", {"env": {"OPENAI_API_KEY": "x"}}).status == 400
 
 
 def test_a_deleted_session_is_gone(ask: Client) -> None:
-    session, unused = begun(ask), Ors(ask)
+    session = begun(ask)
+    unused = Ors(ask)
 
     for path in ("/delete", "/delete_session", "/delete"):
         assert session("POST", path).body == {"sid": session.sid}
@@ -269,17 +300,35 @@ def test_deleting_a_session_keeps_what_an_ended_episode_came_to(ask: Client) -> 
 
 
 def said(text: str) -> dict[str, object]:
-    return {"role": "assistant", "blocks": [{"type": "text", "text": text, "detail": None}], "detail": None}  # fmt: skip
+    return {
+        "role": "assistant",
+        "blocks": [{"type": "text", "text": text, "detail": None}],
+        "detail": None,
+    }
 
 
 def ask_group(session: Ors, candidates: object) -> Streamed:
     return joined(session("POST", "/score_group", {"candidates": candidates}).body)
 
 
-@pytest.mark.parametrize(("written", "input_"), [('{"a": 1}', {"a": 1}), ("{}", {}), ("", {}), ("[1]", [1]), ('{"a', {"arguments": '{"a'}), ("[" * 100_000, {"arguments": "[" * 100_000})])  # fmt: skip
-def test_a_call_in_a_prompt_is_a_block_whatever_its_arguments_are(written: str, input_: object) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    ("written", "input_"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("{}", {}),
+        ("", {}),
+        ("[1]", [1]),
+        ('{"a', {"arguments": '{"a'}),
+        ("[" * 100_000, {"arguments": "[" * 100_000}),
+    ],
+)
+def test_a_call_in_a_prompt_is_a_block_whatever_its_arguments_are(
+    written: str, input_: object
+) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": written}}
 
     found = message({"role": "assistant", "content": "", "tool_calls": [call]})
 
-    assert found["blocks"] == [{"type": "tool_call", "id": "c1", "name": "add", "input": input_, "detail": None}]  # fmt: skip
+    assert found["blocks"] == [
+        {"type": "tool_call", "id": "c1", "name": "add", "input": input_, "detail": None}
+    ]

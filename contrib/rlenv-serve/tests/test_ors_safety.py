@@ -1,4 +1,6 @@
-"""What a server of ORS refuses: the defects of the official one, and what a hostile client may try."""
+"""What a server of ORS refuses: the defects of the official one, and what a hostile client may
+try.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +67,10 @@ def test_a_session_is_its_tenant_s_alone(tmp_path: Path) -> None:
         alice, bob = (Client(ask.port, {"X-API-Key": key}) for key in keys)
         mine = begun(alice)
         run = mine.call("add", a=1, b=2)
-        foreign, chosen = Ors(bob), Ors(bob)
-        foreign.sid, chosen.sid = mine.sid, "0" * 64
+        foreign = Ors(bob)
+        chosen = Ors(bob)
+        foreign.sid = mine.sid
+        chosen.sid = "0" * 64
 
         for each in (foreign, chosen):
             for method, path, body in (
@@ -75,12 +79,20 @@ def test_a_session_is_its_tenant_s_alone(tmp_path: Path) -> None:
                 ("GET", "/prompt", None),
                 ("GET", "/task_tools", None),
                 ("POST", "/call", {"name": "add", "input": {"a": 1, "b": 2}}),
-                ("POST", "/call", {"name": "add", "input": {"a": 1, "b": 2}, "task_id": run.task_id}),
+                (
+                    "POST",
+                    "/call",
+                    {"name": "add", "input": {"a": 1, "b": 2}, "task_id": run.task_id},
+                ),
                 ("POST", "/delete", None),
                 ("POST", "/delete_session", None),
-            ):  # fmt: skip
+            ):
                 assert each(method, path, body).status == 404, (method, path)
-        for method, path in (("GET", "/list_environments"), ("POST", "/create_session"), ("GET", "/splits")):  # fmt: skip
+        for method, path in (
+            ("GET", "/list_environments"),
+            ("POST", "/create_session"),
+            ("GET", "/splits"),
+        ):
             assert ask(method, path, {}).status == 401
         assert mine.call("submit", answer="0").value["output"]["reward"] == 1.0
 
@@ -118,7 +130,8 @@ def test_a_client_that_is_silent_loses_its_session(
     with sums() as env:
         server = Server(served(env), limits=Limits(idle=3000))
         with running(server) as ask:
-            silent, there = begun(ask), begun(ask)
+            silent = begun(ask)
+            there = begun(ask)
             for _ in range(5):
                 clock.moved += 1000
                 assert there("POST", "/ping").status == 200
@@ -129,8 +142,11 @@ def test_a_client_that_is_silent_loses_its_session(
             assert there("GET", "/prompt").status == 200
 
 
-def test_a_client_that_talks_to_another_server_keeps_its_session(tmp_path: Path, clock: Clock) -> None:  # fmt: skip
-    state, limits = f"sqlite:{tmp_path / 'state.db'}", Limits(idle=3000)
+def test_a_client_that_talks_to_another_server_keeps_its_session(
+    tmp_path: Path, clock: Clock
+) -> None:
+    state = f"sqlite:{tmp_path / 'state.db'}"
+    limits = Limits(idle=3000)
     with (
         sums() as env,
         running(Server(served(env), limits=limits, journal=open_journal(state))) as first,
@@ -162,14 +178,20 @@ def test_bodies_that_are_large_deep_or_no_json_are_4xx() -> None:
         assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 0
 
 
-def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ors_sessions, "SETUP", 0.2)
     with slow_environment(begins := Event()) as env, running(Server(served(env))) as ask:
         session = begun(ask)
         assert session.create().status == 400
         assert session("POST", "/ping").status == 200
         starting = session("GET", "/prompt")
-        assert (starting.status, starting.headers["x-backend-state"], starting.headers["retry-after"]) == (503, "starting", "2")  # fmt: skip
+        assert (
+            starting.status,
+            starting.headers["x-backend-state"],
+            starting.headers["retry-after"],
+        ) == (503, "starting", "2")
         assert session("POST", "/call", {"name": "submit", "input": {"answer": "6"}}).status == 503
         begins.set()
         while (got := session("GET", "/prompt")).status == 503:
@@ -178,7 +200,9 @@ def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: py
         assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 0
 
 
-def test_an_episode_that_cannot_begin_says_so_and_may_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_an_episode_that_cannot_begin_says_so_and_may_be_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ors_sessions, "SETUP", 0.2)
     with slow_environment(begins := Event(), fails=True) as env:
         server = Server(served(env))
@@ -196,7 +220,9 @@ def test_an_episode_that_cannot_begin_says_so_and_may_be_tried_again(monkeypatch
             begins.set()
 
 
-def test_a_session_that_is_deleted_while_it_begins_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_session_that_is_deleted_while_it_begins_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ors_sessions, "SETUP", 0.1)
     with slow_environment(begins := Event()) as env:
         server = Server(served(env), limits=Limits(episodes=1))

@@ -1,4 +1,6 @@
-"""Streams of ORS: what was sent arrives, and a call is made once, whatever becomes of the connection."""
+"""Streams of ORS: what was sent arrives, and a call is made once, whatever becomes of the
+connection.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,17 @@ from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal
 from serving import TASKS, Client, catalog_of, running, same, served, sums, until
 
-# White space of every sort, lone surrogates, what JSON escapes, and lengths around the border of a part.
+# White space of every sort, lone surrogates, what JSON escapes, and lengths around the border of a
+# part.
 TEXTS = st.one_of(
     st.text(st.characters(), max_size=300),
-    st.text(" \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u3000\\\"x", max_size=300),
-    st.builds(lambda text, times: text * times, st.text(" x\n\\", min_size=1, max_size=7), st.integers(0, 3000)),
-)  # fmt: skip
+    st.text(' \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u3000\\"x', max_size=300),
+    st.builds(
+        lambda text, times: text * times,
+        st.text(" x\n\\", min_size=1, max_size=7),
+        st.integers(0, 3000),
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +95,9 @@ def test_a_huge_answer_arrives_cut_to_what_an_observation_may_have(ask: Client) 
     assert found.endswith("characters left out]")
 
 
-def test_a_call_that_takes_long_keeps_its_stream_alive(ask: Client, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_call_that_takes_long_keeps_its_stream_alive(
+    ask: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sse, "PING", 0.1)
     session = begun(ask)
     raw = session("POST", "/call", {"name": "sleep", "input": {"seconds": 2.0}}).body
@@ -101,7 +110,9 @@ def test_a_call_that_takes_long_keeps_its_stream_alive(ask: Client, monkeypatch:
 def broken_stream(session: Ors, body: object) -> str:
     """The id of the run of a call whose connection breaks as soon as that was read."""
     connection = http.client.HTTPConnection("127.0.0.1", session.ask.port, timeout=30)
-    connection.request("POST", "/call", json.dumps(body), {**session.ask.headers, "X-Session-ID": session.sid})  # fmt: skip
+    connection.request(
+        "POST", "/call", json.dumps(body), {**session.ask.headers, "X-Session-ID": session.sid}
+    )
     response = connection.getresponse()
     assert response.readline() == b"event: task_id\r\n"
     task_id = response.readline().decode().removeprefix("data: ").strip()
@@ -145,7 +156,10 @@ def test_an_episode_that_cannot_be_played_again_is_410() -> None:
     with echoes() as env, running(Server(served(env), journal=journal)) as ask:
         session = begun(ask)
     changed = stage(where="inline")(lambda visible: False)
-    with Environment("echoes", changed, env.tasks) as other, running(Server(served(other), journal=journal)) as ask:  # fmt: skip
+    with (
+        Environment("echoes", changed, env.tasks) as other,
+        running(Server(served(other), journal=journal)) as ask,
+    ):
         session.ask = ask
         for method, path in (("GET", "/prompt"), ("POST", "/ping")):
             assert session(method, path).status == 410
@@ -153,9 +167,13 @@ def test_an_episode_that_cannot_be_played_again_is_410() -> None:
 
 
 def test_a_run_is_known_to_its_session_alone(ask: Client) -> None:
-    mine, theirs = begun(ask), begun(ask)
+    mine = begun(ask)
+    theirs = begun(ask)
     run = mine.call("echo", text="secret")
-    unknown = [theirs.call("echo", run.task_id, text="secret"), mine.call("echo", "0" * 64, text="x")]  # fmt: skip
+    unknown = [
+        theirs.call("echo", run.task_id, text="secret"),
+        mine.call("echo", "0" * 64, text="x"),
+    ]
 
     assert [each.error for each in unknown] == ["unknown task_id"] * 2
     assert "another request" in str(mine.call("echo", run.task_id, text="other").error)
@@ -172,12 +190,18 @@ def test_a_client_that_goes_away_leaves_nothing_behind(tmp_path: Path) -> None:
             full = session("POST", "/call", {"name": "echo", "input": {"text": "x"}})
             assert (full.status, full.headers["retry-after"]) == (429, "1")
             (tmp_path / "open").touch()
-            until(lambda: (server.turns.running, server.turns.waiting, server.ors._runs) == ({}, {}, set()))  # fmt: skip
+            until(
+                lambda: (
+                    (server.turns.running, server.turns.waiting, server.ors._runs)
+                    == ({}, {}, set())
+                )
+            )
             assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 4
 
 
 def test_calls_of_one_session_are_made_one_after_another(ask: Client) -> None:
-    session, found = begun(ask), list[Any]()
+    session = begun(ask)
+    found = list[Any]()
     threads = [
         threading.Thread(target=lambda n=n: found.append(session.call("echo", text=str(n))))
         for n in range(8)

@@ -53,7 +53,8 @@ def test_it_shows_environments_episodes_and_two_trajectories_beside_each_other(
     page: Browser, owner: Client
 ) -> None:
     ask = owner
-    first, second = play(ask, "6"), play(ask, NASTY)
+    first = play(ask, "6")
+    second = play(ask, NASTY)
     open_ = episode(ask)
     visit(page, ask)
 

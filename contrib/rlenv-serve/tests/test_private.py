@@ -1,4 +1,6 @@
-"""Answers of tasks, and what stages and faults say in private: no route shows them to who is not an operator."""
+"""Answers of tasks, and what stages and faults say in private: no route shows them to who is not an
+operator.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from rlenv_serve.keys import add_key
 from serving import Client, add, running, served
 from sockets import talking
 
-ANSWER, PRIVATE, FAULT = "mark-of-the-answer", "mark-of-a-stage", "mark-of-a-fault"
+ANSWER = "mark-of-the-answer"
+PRIVATE = "mark-of-a-stage"
+FAULT = "mark-of-a-fault"
 MARKS = tuple(each.encode() for each in (ANSWER, PRIVATE, FAULT))
 ENDLESS = "/trajectories/watch"
 # What an operator is shown; everything else is the same for all.
@@ -75,8 +79,14 @@ class Table:
 
     def body(self, endpoint: Endpoint) -> object:
         """What is sent to an operation that takes something."""
-        nemo = {"responses_create_params": {"input": "Say 2."}, "response": {"output": [{"content": "no"}]}, "task_id": "t2"}  # fmt: skip
-        candidate = {"messages": [{"role": "assistant", "blocks": [{"type": "text", "text": "no"}]}]}  # fmt: skip
+        nemo = {
+            "responses_create_params": {"input": "Say 2."},
+            "response": {"output": [{"content": "no"}]},
+            "task_id": "t2",
+        }
+        candidate = {
+            "messages": [{"role": "assistant", "blocks": [{"type": "text", "text": "no"}]}]
+        }
         bodies: dict[str, object] = {
             "/episodes": {"task_id": "t0"},
             "/episodes/{id}/steps": {"action": "add", "a": 1, "b": 2},
@@ -111,7 +121,14 @@ class Table:
         """The status and all that is answered."""
         id_ = self.done if endpoint.method == "GET" else self.open
         path = endpoint.path.replace(":path", "")
-        values = {"id": id_, "env": "secret", "base": "secret", "ticket": self.ticket, "task_id": "t0", "name": "page.js"}  # fmt: skip
+        values = {
+            "id": id_,
+            "env": "secret",
+            "base": "secret",
+            "ticket": self.ticket,
+            "task_id": "t0",
+            "name": "page.js",
+        }
         headers = {"X-Session-ID": self.session.sid, "Mcp-Session-Id": self.mcp, **self.ask.headers}
         link = HTTPConnection("127.0.0.1", self.ask.port, timeout=60)
         try:
@@ -135,10 +152,13 @@ class Table:
 
 def shown(ask: Client, endpoints: Iterator[Endpoint]) -> dict[tuple[str, str], tuple[int, bool]]:
     """The status of each operation, and whether a mark is in what it answers."""
-    table, found = Table(ask), dict[tuple[str, str], tuple[int, bool]]()
+    table = Table(ask)
+    found = dict[tuple[str, str], tuple[int, bool]]()
     # What ends a session or removes an episode comes last.
     ends = ("delete", "delete_session", "reward", "create")
-    for each in sorted(endpoints, key=lambda each: (each.method == "DELETE", each.path.endswith(ends))):  # fmt: skip
+    for each in sorted(
+        endpoints, key=lambda each: (each.method == "DELETE", each.path.endswith(ends))
+    ):
         status, told = table.request(each)
         found[each.method, each.path] = status, any(mark in told for mark in MARKS)
     return found
@@ -146,9 +166,9 @@ def shown(ask: Client, endpoints: Iterator[Endpoint]) -> dict[tuple[str, str], t
 
 # These answer with an error whatever is asked of them, or here.
 REFUSED = {
-    ("POST", "/openenv/{env}/reset"), ("POST", "/openenv/{env}/step"), ("GET", "/openenv/{env}/state"),
-    ("POST", "/score_group"), ("POST", "/{env}/score_group"), ("POST", "/create"),
-    ("PUT", "/v1/baselines"), ("DELETE", "/mcp/{env}/{task_id:path}"),
+    ("POST", "/openenv/{env}/reset"), ("POST", "/openenv/{env}/step"),
+    ("GET", "/openenv/{env}/state"), ("POST", "/score_group"), ("POST", "/{env}/score_group"),
+    ("POST", "/create"), ("PUT", "/v1/baselines"), ("DELETE", "/mcp/{env}/{task_id:path}"),
 }  # fmt: skip
 
 

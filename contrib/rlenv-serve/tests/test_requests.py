@@ -1,4 +1,6 @@
-"""What every operation does alike: HEAD has no effect, nothing misspelled is ignored, what fails says so."""
+"""What every operation does alike: HEAD has no effect, nothing misspelled is ignored, what fails
+says so.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from sockets import talking
 TASK = {"task_id": "t3", "environment": "sums"}
 
 
-# -- HEAD -------------------------------------------------------------------------------------------
+# -- HEAD
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,8 @@ def test_head_of_a_reward_is_405(ask: Client) -> None:
     assert ask("HEAD", f"/episodes/{episode(ask)}").status == 200
 
 
-# -- members that there are not ---------------------------------------------------------------------
+# -- members that there are not
+# ---------------------------------------------------------------------
 
 
 def create_episode(ask: Client, **more: object) -> Any:
@@ -97,7 +101,8 @@ def test_whatever_begins_an_episode_rejects_a_member_that_there_is_not(
     assert ask("GET", "/episodes").body["episodes"] == []
 
 
-# -- idempotency ------------------------------------------------------------------------------------
+# -- idempotency
+# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,9 @@ def test_a_key_is_for_one_request(ask: Client, other: dict[str, object]) -> None
     assert (got.status, got.body["code"]) == (409, "key_reused")
 
 
-def test_a_create_that_is_sent_again_after_the_end_is_answered_as_the_first_was(ask: Client) -> None:  # fmt: skip
+def test_a_create_that_is_sent_again_after_the_end_is_answered_as_the_first_was(
+    ask: Client,
+) -> None:
     first = ask("POST", "/episodes", {**TASK, "agent_id": "me", "seed": 4}, Idempotency_Key="k")
     path = f"/episodes/{first.body['episode_id']}"
     ask("POST", f"{path}/steps", {"action": "add", "a": 1, "b": 2})
@@ -124,7 +131,8 @@ def test_a_create_that_is_sent_again_after_the_end_is_answered_as_the_first_was(
     assert len(ask("GET", "/episodes").body["episodes"]) == 1
 
 
-# -- tools that fail --------------------------------------------------------------------------------
+# -- tools that fail
+# --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -145,13 +153,15 @@ def test_a_step_says_whether_its_tool_failed(ask: Client, step: Any, code: str |
         assert (got["step"], got["done"]) == (1, False)
 
 
-# -- ready, and the end -----------------------------------------------------------------------------
+# -- ready, and the end
+# -----------------------------------------------------------------------------
 
 
 def test_a_state_that_cannot_be_written_is_not_ready_and_one_that_can_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    journal, looks = MemoryJournal(), list[bool]()
+    journal = MemoryJournal()
+    looks = list[bool]()
 
     async def probe() -> None:
         looks.append(True)
@@ -167,7 +177,8 @@ def test_a_state_that_cannot_be_written_is_not_ready_and_one_that_can_is(
     assert len(looks) < 20  # everyone may ask, and most are answered by what was seen a moment ago
 
 
-STARTED, GO_ON = threading.Event(), threading.Event()
+STARTED = threading.Event()
+GO_ON = threading.Event()
 
 
 @stage(where="caller")
@@ -182,7 +193,8 @@ def test_a_request_that_the_end_cuts_off_is_503_without_a_traceback(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As uvicorn does when its grace is over: it cancels what runs."""
-    server, cancels = Server(served(Environment("slow", waits, TASKS))), list[asyncio.Task[Any]]()
+    server = Server(served(Environment("slow", waits, TASKS)))
+    cancels = list[asyncio.Task[Any]]()
     loops = list[asyncio.AbstractEventLoop]()
     play = server.verifier.verdict
 

@@ -127,8 +127,14 @@ def test_what_is_no_json_costs_no_more_than_its_length(part: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("text", "deep"),
-    [("[" * 64 + "]" * 64, False), ("[" * 65 + "]" * 65, True), ("[" + "[],{}," * 1000 + "[]]", False), ('["[[[", {"]": [' * 40 + '"x"' + "]}]" * 40, True), ('{"a":' * 64 + '"{{{["' + "}" * 64, False)],
-)  # fmt: skip
+    [
+        ("[" * 64 + "]" * 64, False),
+        ("[" * 65 + "]" * 65, True),
+        ("[" + "[],{}," * 1000 + "[]]", False),
+        ('["[[[", {"]": [' * 40 + '"x"' + "]}]" * 40, True),
+        ('{"a":' * 64 + '"{{{["' + "}" * 64, False),
+    ],
+)
 def test_depth_is_that_of_values_not_of_texts(text: str, deep: bool) -> None:
     found = False
     try:
@@ -169,18 +175,26 @@ def test_the_file_of_trajectories_is_private(tmp_path: Path) -> None:
         TrajectoryStore(f"sqlite:{path}")
 
 
-def test_what_fails_in_the_server_is_logged_and_no_protocol_tells_it(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
+def test_what_fails_in_the_server_is_logged_and_no_protocol_tells_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     async def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret")
 
     server = Server(served(sums()))
     with running(server) as ask:
-        id_, session = episode(ask), begun(ask)
+        id_ = episode(ask)
+        session = begun(ask)
         with talking(ask) as talk:
             talk("reset")
             monkeypatch.setattr(server.sessions, "step", fail)
             step = {"action": "submit", "answer": "6"}
-            rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "submit", "arguments": {"answer": "6"}}}  # fmt: skip
+            rpc = {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": "submit", "arguments": {"answer": "6"}},
+            }
             found = [
                 ask("POST", f"/episodes/{id_}/steps", step).body,
                 ask("POST", "/mcp/sums", rpc, Mcp_Session_Id=id_).body["error"],
@@ -192,5 +206,11 @@ def test_what_fails_in_the_server_is_logged_and_no_protocol_tells_it(monkeypatch
                 assert "the server failed; its log says why" in str(each), found
                 assert "secret" not in str(each), found
         logged = [each.getMessage() for each in caplog.records]
-        assert logged == ["POST /episodes/{id}/steps failed", "tools/call failed", "a frame failed", "a call of ORS failed", "tools/call failed"]  # fmt: skip
+        assert logged == [
+            "POST /episodes/{id}/steps failed",
+            "tools/call failed",
+            "a frame failed",
+            "a call of ORS failed",
+            "tools/call failed",
+        ]
         assert str(caplog.records[0].exc_info) != "None"

@@ -1,4 +1,6 @@
-"""``rlenv serve --sandboxes``: one pool for all processes of the server, and what /metrics shows of it."""
+"""``rlenv serve --sandboxes``: one pool for all processes of the server, and what /metrics shows of
+it.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def below(pid: int) -> dict[int, bytes]:
 
 def quota(environments: Iterable[bytes]) -> str:
     """The number of the set of semaphores that all of them share."""
-    (found,) = {each for text in environments for each in re.findall(rb"RLENV_SANDBOX_QUOTA=(\d+)", text)}  # fmt: skip
+    (found,) = {
+        each for text in environments for each in re.findall(rb"RLENV_SANDBOX_QUOTA=(\d+)", text)
+    }
     return str(found.decode())
 
 
@@ -79,7 +83,9 @@ def sets() -> list[str]:
 
 
 def zygotes(pid: int) -> int:
-    """How many processes below this one are sandboxes, at the same time, without the children of these, which begin as copies."""
+    """How many processes below this one are sandboxes, at the same time, without the children of
+    these, which begin as copies.
+    """
     parents = {
         each: parent for each in below(pid) if is_zygote(each) and (parent := parent_of(each))
     }
@@ -116,7 +122,9 @@ def test_sandboxes_of_all_processes_keep_within_the_bounds(
     with serve(
         str(env), "--sandboxes", "1:3", "--workers", str(workers), "--state", state
     ) as serving:
-        ask, pid, seen = serving.ask, serving.process.pid, [0]
+        ask = serving.ask
+        pid = serving.process.pid
+        seen = [0]
         assert sandboxes(ask) == {"idle": 0, "busy": 0, "waiting": 0}
         with ThreadPoolExecutor(16) as crowd:
             rewards = list[Future[float]]()

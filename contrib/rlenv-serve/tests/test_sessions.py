@@ -1,4 +1,6 @@
-"""``Sessions``: episodes in memory are never ahead of the journal, nor behind it when they answer."""
+"""``Sessions``: episodes in memory are never ahead of the journal, nor behind it when they
+answer.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,12 @@ def test_two_servers_that_end_an_episode_write_one_reward(env: Environment, tmp_
             for _ in range(5):
                 id_ = await begin(here)
                 await there.get(LOCAL, id_)  # both have it in memory
-                ends = await asyncio.gather(code_of(here.step(LOCAL, id_, say("25"))), code_of(there.step(LOCAL, id_, say("75"))), here.verdict(LOCAL, id_), there.verdict(LOCAL, id_))  # fmt: skip
+                ends = await asyncio.gather(
+                    code_of(here.step(LOCAL, id_, say("25"))),
+                    code_of(there.step(LOCAL, id_, say("75"))),
+                    here.verdict(LOCAL, id_),
+                    there.verdict(LOCAL, id_),
+                )
                 assert len({ends[2][1].value, ends[3][1].value}) == 1
                 assert sum(each[0] == 200 for each in ends[:2]) <= 1
                 assert (await there.entry(LOCAL, id_)).steps == 1
@@ -150,7 +157,11 @@ def test_an_environment_that_draws_loses_its_episode_and_says_so(
             id_ = await begin(found)
             await found.step(LOCAL, id_, call("draw", {}))
         async with server(env, tmp_path) as found:
-            for asked in (found.step(LOCAL, id_, COUNT), found.get(LOCAL, id_), found.verdict(LOCAL, id_)):  # fmt: skip
+            for asked in (
+                found.step(LOCAL, id_, COUNT),
+                found.get(LOCAL, id_),
+                found.verdict(LOCAL, id_),
+            ):
                 assert await code_of(asked) == (410, "episode_lost")
             status = status_of(await found.entry(LOCAL, id_), found.admission)
             assert (status.name, status.steps) == ("lost", 1)

@@ -1,4 +1,6 @@
-"""``Sessions`` when a journal, an environment or a client fails, and whether anything stays of an episode."""
+"""``Sessions`` when a journal, an environment or a client fails, and whether anything stays of an
+episode.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ class Failing(MemoryJournal):
 
     def __init__(self) -> None:
         super().__init__()
-        self.after, self.before = False, False
+        self.after = False
+        self.before = False
 
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - the port's name
         if self.before:
@@ -112,7 +115,9 @@ def test_an_episode_that_is_deleted_while_a_step_runs_is_gone(env: Environment) 
     async def work() -> None:
         found = make(env, MemoryJournal())
         id_ = await begin(found)
-        asked = asyncio.create_task(code_of(found.step(LOCAL, id_, call("sleep", {"seconds": 0.3}))))  # fmt: skip
+        asked = asyncio.create_task(
+            code_of(found.step(LOCAL, id_, call("sleep", {"seconds": 0.3})))
+        )
         await asleep(0.3)
         await found.delete(LOCAL, id_)
         assert await asked == (404, "not_found")
@@ -130,7 +135,8 @@ def test_a_server_that_ends_does_not_wait_for_a_step_that_takes_long(
     async def work() -> None:
         journal = MemoryJournal()
         found = make(env, journal)
-        short, long = await begin(found), await begin(found)
+        short = await begin(found)
+        long = await begin(found)
         steps = [
             asyncio.create_task(found.step(LOCAL, id_, call("sleep", {"seconds": seconds})))
             for id_, seconds in ((short, 0.1), (long, 60))
@@ -167,7 +173,9 @@ def test_an_environment_that_hangs_when_it_begins_is_503_and_counts_to_the_limit
 def test_an_episode_that_is_deleted_while_it_begins_is_closed(
     env: Environment, monkeypatch: pytest.MonkeyPatch, again: bool
 ) -> None:
-    reset, begins, goes = Episode.areset, asyncio.Event(), asyncio.Event()
+    reset = Episode.areset
+    begins = asyncio.Event()
+    goes = asyncio.Event()
 
     async def slow(episode: Episode, *given: Any) -> object:
         begins.set()
@@ -218,7 +226,10 @@ def test_an_answer_that_is_too_long_is_an_error_and_no_step(
     async def work() -> None:
         found = make(env, MemoryJournal())
         id_ = await begin(found)
-        assert await code_of(found.step(LOCAL, id_, call("text", {"length": 1000}))) == (500, "answer_too_large")  # fmt: skip
+        assert await code_of(found.step(LOCAL, id_, call("text", {"length": 1000}))) == (
+            500,
+            "answer_too_large",
+        )
         assert (await found.step(LOCAL, id_, call("text", {"length": 500}))).number == 1
         assert (await found.step(LOCAL, id_, COUNT)).text == "1"
 

@@ -66,8 +66,12 @@ def test_results_that_come_in_the_time_that_is_waited_need_no_ticket(ask: Client
 
 
 def test_a_poll_that_waits_is_answered_when_it_is_done(ask: Client) -> None:
-    path, got = ticket(ask, "6"), list[Answered]()
-    polls = [threading.Thread(target=lambda: got.append(ask("GET", path, Prefer="wait=50"))) for _ in range(8)]  # fmt: skip
+    path = ticket(ask, "6")
+    got = list[Answered]()
+    polls = [
+        threading.Thread(target=lambda: got.append(ask("GET", path, Prefer="wait=50")))
+        for _ in range(8)
+    ]
     for each in polls:
         each.start()
     until(lambda: JUDGED)
@@ -141,7 +145,10 @@ def test_what_is_not_done_at_the_deadline_is_unscored() -> None:
     with running(Server(served(slow()), limits=Limits(deadline=3.0))) as ask:
         found = done(ask, ticket(ask, "free", "6"))
 
-        assert [(each["reward"], each["fault"]) for each in found.body["results"]] == [(0.0, None), (None, "deadline")]  # fmt: skip
+        assert [(each["reward"], each["fault"]) for each in found.body["results"]] == [
+            (0.0, None),
+            (None, "deadline"),
+        ]
 
 
 def test_tickets_of_a_tenant_are_bounded_and_the_oldest_that_are_done_go_first(
@@ -150,7 +157,10 @@ def test_tickets_of_a_tenant_are_bounded_and_the_oldest_that_are_done_go_first(
     monkeypatch.setattr(tickets, "MOST", 3)
     with running(Server(served(slow(), single()))) as ask:
         for n in range(9):
-            assert ask("POST", PATH, of(str(n), environment="single"), Idempotency_Key=f"k{n}").status == 200  # fmt: skip
+            assert (
+                ask("POST", PATH, of(str(n), environment="single"), Idempotency_Key=f"k{n}").status
+                == 200
+            )
         assert ask("POST", PATH, of("x", environment="single"), Idempotency_Key="k8").status == 409
         assert ask("POST", PATH, of("x", environment="single"), Idempotency_Key="k0").status == 200
         open_ = [ticket(ask, "6", str(n)) for n in range(3)]
@@ -166,7 +176,12 @@ def test_bytes_of_tickets_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(served(slow(), single()))
     with running(server) as ask:
         for n in range(9):
-            assert ask("POST", PATH, of(f"{n}" * 1_000, environment="single"), Idempotency_Key=f"k{n}").status == 200  # fmt: skip
+            assert (
+                ask(
+                    "POST", PATH, of(f"{n}" * 1_000, environment="single"), Idempotency_Key=f"k{n}"
+                ).status
+                == 200
+            )
         held = asyncio.run(server.tickets.journal.recent(None, 99))
         assert 2 <= len([*held]) <= 4
         for _ in range(2):
@@ -242,7 +257,9 @@ async def ends(journal: MemoryJournal, id_: str) -> None:
 
 
 @pytest.mark.parametrize(("happens", "status"), [(ends, 200), (MemoryJournal.remove, 404)])
-def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_then(happens: Any, status: int) -> None:  # fmt: skip
+def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_then(
+    happens: Any, status: int
+) -> None:
     server = Server(served(slow()))
     server.tickets.journal = journal = Between()
     with running(server) as ask:
@@ -251,7 +268,9 @@ def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_t
         assert ask("GET", path).status == status
 
 
-def test_a_ticket_that_is_deleted_while_another_process_takes_it_is_404(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_ticket_that_is_deleted_while_another_process_takes_it_is_404(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tickets, "LEFT", -1.0)
     server = Server(served(slow()))
     server.tickets.journal = journal = Between()
@@ -267,7 +286,12 @@ def test_a_client_that_leaves_the_lines_of_a_ticket_does_not_end_it() -> None:
     server = Server(served(slow()))
     with running(server) as ask:
         left = http.client.HTTPConnection("127.0.0.1", ask.port, timeout=LATE)
-        left.request("POST", PATH, json.dumps(of("free", "6")), {"Accept": "application/x-ndjson", "Idempotency-Key": "k"})  # fmt: skip
+        left.request(
+            "POST",
+            PATH,
+            json.dumps(of("free", "6")),
+            {"Accept": "application/x-ndjson", "Idempotency-Key": "k"},
+        )
         assert json.loads(left.getresponse().readline())["reward"] == 0.0
         left.close()
         assert server.tickets.live

@@ -33,7 +33,9 @@ pytestmark = pytest.mark.usefixtures("closed_gate")
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[list[Server], list[Client]]]:  # fmt: skip
+def pair(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[list[Server], list[Client]]]:
     """Two servers on one store."""
     with ExitStack() as stack:
         state, _ = stack.enter_context(state_of(request.param, tmp_path))
@@ -44,14 +46,19 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[list[
 Pair = tuple[list[Server], list[Client]]
 
 
-def test_two_servers_judge_once_and_both_have_the_results(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_two_servers_judge_once_and_both_have_the_results(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tickets, "BEAT", 0.05)
     one, two = pair[1]
     path = ticket(one, "free", "6", Idempotency_Key="k")
     assert ticket(two, "free", "6", Idempotency_Key="k") == path
     until(lambda: two("GET", path).body["done"] == 1)
     got = list[Answered]()
-    polls = [threading.Thread(target=lambda ask=ask: got.append(ask("GET", path, Prefer="wait=50"))) for ask in (one, two) * 4]  # fmt: skip
+    polls = [
+        threading.Thread(target=lambda ask=ask: got.append(ask("GET", path, Prefer="wait=50")))
+        for ask in (one, two) * 4
+    ]
     for each in polls:
         each.start()
     GATE.set()
@@ -75,7 +82,9 @@ def test_any_server_ends_a_ticket(pair: Pair, monkeypatch: pytest.MonkeyPatch) -
     assert (one("GET", path).status, two("GET", path).status) == (404, 404)
 
 
-def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tickets, "BEAT", 0.05)
     monkeypatch.setattr(tickets, "LEFT", 0.5)
     servers, (one, two) = pair
@@ -92,7 +101,9 @@ def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, mon
     assert sorted(JUDGED) == ["6", "6", "\ufffd", "\ufffd"]
 
 
-def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tickets, "BEAT", 0.05)
     servers, (one, two) = pair
     path = ticket(one, "free", "free", "6")
@@ -107,7 +118,9 @@ def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(pai
     assert rewards(done(one, path)) == [0.0, 0.0, 1.0]
 
 
-def test_a_ticket_that_nobody_can_judge_any_more_is_410(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_ticket_that_nobody_can_judge_any_more_is_410(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tickets, "LEFT", 0.2)
     state = f"sqlite:{tmp_path / 'journal.db'}"
     with running(Server(served(slow()), journal=open_journal(state))) as ask:
@@ -121,7 +134,8 @@ def test_a_ticket_that_nobody_can_judge_any_more_is_410(tmp_path: Path, monkeypa
 
 
 def test_answers_of_keys_survive_a_restart(tmp_path: Path) -> None:
-    state, asked = f"sqlite:{tmp_path / 'journal.db'}", of("free")
+    state = f"sqlite:{tmp_path / 'journal.db'}"
+    asked = of("free")
     with running(Server(served(slow()), journal=open_journal(state))) as ask:
         first = ask("POST", PATH, asked, Idempotency_Key="k")
     with running(Server(served(slow()), journal=open_journal(state))) as ask:
@@ -159,7 +173,8 @@ def judge(visible, answer):
 
 
 def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
-    env, state = env_file(tmp_path, FILES), f"sqlite:{tmp_path / 'journal.db'}"
+    env = env_file(tmp_path, FILES)
+    state = f"sqlite:{tmp_path / 'journal.db'}"
     with Process(env, state, f"{state}-trajectories", "--workers", "2") as server:
         ask = Client(server.port)
         paths = [ticket(ask, "6") for _ in range(4)]

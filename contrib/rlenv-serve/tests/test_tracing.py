@@ -21,7 +21,8 @@ class Traced:
     """A server whose spans are in memory."""
 
     def __init__(self, ask: Client, server: Server) -> None:
-        self.ask, self._exporter = ask, InMemorySpanExporter()
+        self.ask = ask
+        self._exporter = InMemorySpanExporter()
         self._tracer = Tracer(self._exporter)
         server.metrics.trace = self._tracer.write
 
@@ -62,9 +63,11 @@ def test_an_episode_is_one_trace_of_turns_calls_and_stages(traced: Traced) -> No
 
     assert len({each.context.trace_id for each in spans if each.context}) == 1
     assert tree(spans) == {
-        "": ["episode"], "episode": ["turn", "turn", "verdict"], "turn": ["chat", "chat", "execute_tool add"],
+        "": ["episode"],
+        "episode": ["turn", "turn", "verdict"],
+        "turn": ["chat", "chat", "execute_tool add"],
         "verdict": ["stage same"],
-    }  # fmt: skip
+    }
     root = about(next(each for each in spans if each.name == "episode"))
     assert root["rlenv.environment"] == "sums"
     assert root["rlenv.task.id"] == "t3"
@@ -169,13 +172,15 @@ def test_names_that_no_protocol_takes_do_not_break_a_trace() -> None:
 
 def test_an_episode_that_is_replayed_is_traced_when_it_ends_and_no_more(tmp_path: Path) -> None:
     with sums() as env:
-        catalog, kept = served(env), sqlite(tmp_path)
+        catalog = served(env)
+        kept = sqlite(tmp_path)
         with running(Server(catalog, journal=kept())) as ask:
             path = f"/episodes/{episode(ask)}"
             ask("POST", f"{path}/steps", {"action": "add", "a": 3, "b": 3})
         for times in (1, 0):
             with running(server := Server(catalog, journal=kept())) as ask:
-                traced, end = Traced(ask, server), {"action": "submit", "answer": "6"}
+                traced = Traced(ask, server)
+                end = {"action": "submit", "answer": "6"}
                 for _ in range(3):  # the second and third are answered as the first was
                     assert ask("POST", f"{path}/steps", end, Idempotency_Key="k").status == 200
                 assert ask("GET", f"{path}/reward").body["reward"] == 1.0

@@ -98,10 +98,17 @@ def collecting() -> Iterator[str]:
 
 
 def test_a_collector_is_sent_the_protocol_that_its_variables_say(env: Path) -> None:
-    with collecting() as url, serve(
-        str(env), "--trace", "otlp", OTEL_EXPORTER_OTLP_ENDPOINT=url, OTEL_SERVICE_NAME="judges",
-        OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
-    ) as serving:  # fmt: skip
+    with (
+        collecting() as url,
+        serve(
+            str(env),
+            "--trace",
+            "otlp",
+            OTEL_EXPORTER_OTLP_ENDPOINT=url,
+            OTEL_SERVICE_NAME="judges",
+            OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
+        ) as serving,
+    ):
         body = {"environment": "everyday", "items": [{"task": "t0", "response": f"{SECRET} 0"}]}
         assert serving.ask("POST", "/v1/verify", body, traceparent=PARENT).status == 200
         serving.end()
@@ -139,11 +146,16 @@ def test_a_trace_that_cannot_be_written_says_why_at_the_start(env: Path, tmp_pat
 
 
 def test_without_the_packages_the_extra_is_named(env: Path, tmp_path: Path) -> None:
-    program = "import sys; sys.modules['opentelemetry'] = None; from rlenv.__main__ import main; main()"  # fmt: skip
+    program = (
+        "import sys; sys.modules['opentelemetry'] = None; from rlenv.__main__ import main; main()"
+    )
     ran = subprocess.run(
         [sys.executable, "-c", program, "serve", str(env), "--trace", str(tmp_path / "file")],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
     assert ran.returncode == 2, ran
     assert "rlenv-serve[opentelemetry]" in ran.stderr

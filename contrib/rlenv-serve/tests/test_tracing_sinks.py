@@ -23,7 +23,8 @@ class Stuck(SpanExporter):
     """Takes spans when it is let go."""
 
     def __init__(self) -> None:
-        self.taken, self.free = 0, threading.Event()
+        self.taken = 0
+        self.free = threading.Event()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.free.wait(60)
@@ -47,9 +48,11 @@ def test_10_000_spans_that_nobody_takes_are_bounded(caplog: pytest.LogCaptureFix
 def quiet() -> Iterator[None]:
     """The log of OpenTelemetry as it was."""
     log = logging.getLogger("opentelemetry")
-    handlers, propagate = [*log.handlers], log.propagate
+    handlers = [*log.handlers]
+    propagate = log.propagate
     yield
-    log.handlers[:], log.propagate = handlers, propagate
+    log.handlers[:] = handlers
+    log.propagate = propagate
 
 
 @pytest.fixture
@@ -96,7 +99,8 @@ def test_a_sink_that_fails_is_counted_and_told_once_and_no_client_sees_it(
             assert b"rlenv_trace_failures_total" in ask("GET", "/metrics").body
         end()
     told = [each.message.lower() for each in caplog.records if each.name == "rlenv_serve"]
-    # OpenTelemetry has two sorts of complaint that say so, and where it has little time it makes both.
+    # OpenTelemetry has two sorts of complaint that say so, and where it has little time it makes
+    # both.
     sorts = [each.partition(" code:")[0] for each in told if says.lower() in each]
     assert sorts, told
     assert len({*sorts}) == len(sorts), told

@@ -51,7 +51,8 @@ async def end(journal: Journal, number: int) -> None:
 
 
 def test_an_episode_that_has_ended_is_a_trajectory(ask: Client) -> None:
-    right, wrong = play(ask, "6"), play(ask, "7")
+    right = play(ask, "6")
+    wrong = play(ask, "7")
     rows = ask("GET", "/trajectories?environment=Sums&limit=5").body["trajectories"]
 
     assert [(each["id"], each["reward"], each["calls"], each["turns"]) for each in rows] == [
@@ -96,7 +97,8 @@ def test_who_watches_sees_each_once_and_goes_on_after_a_break(ask: Client) -> No
         connection.request(
             "GET", "/trajectories/watch", headers={"Last-Event-ID": last} if last else {}
         )
-        stream, number = connection.getresponse(), ""
+        stream = connection.getresponse()
+        number = ""
         try:
             yield "", stream.readline().decode()
             while count:
@@ -162,7 +164,10 @@ def test_postgresql_without_its_driver_says_what_to_install(
 
 def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path}/t.sqlite"
-    code = f"import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S; asyncio.run(S({url!r}).open())"
+    code = (
+        "import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S;"
+        f" asyncio.run(S({url!r}).open())"
+    )
 
     assert together(code, 3) == [""] * 3
 
@@ -172,7 +177,9 @@ def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL
         store = TrajectoryStore(cluster.url)
         await store.open()
         journal = MemoryJournal()
-        archive, kept, codes = Archive(journal, store), list[str](), set[tuple[int, str]]()
+        archive = Archive(journal, store)
+        kept = list[str]()
+        codes = set[tuple[int, str]]()
         for number in range(100, 160):
             if number in (115, 140):
                 cluster.kill()
@@ -234,7 +241,8 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def use() -> None:
-        journal, catalog = MemoryJournal(), served(sums())
+        journal = MemoryJournal()
+        catalog = served(sums())
         server = Server(catalog, journal=journal)
         down = True
 
@@ -273,8 +281,15 @@ def test_what_other_processes_left_is_kept_however_much_it_is(kind: str, tmp_pat
         stores = [TrajectoryStore(f"sqlite:{tmp_path}/t.sqlite") for _ in range(3)]
         for each in stores:
             await each.open()
-        async with opened(lambda: open_journal(state)) as here, opened(lambda: open_journal(state)) as there:  # fmt: skip
-            archives = [Archive(here, stores[0]), Archive(there, stores[1]), Archive(there, stores[2])]  # fmt: skip
+        async with (
+            opened(lambda: open_journal(state)) as here,
+            opened(lambda: open_journal(state)) as there,
+        ):
+            archives = [
+                Archive(here, stores[0]),
+                Archive(there, stores[1]),
+                Archive(there, stores[2]),
+            ]
             await asyncio.gather(*(each.bring() for each in archives * 3))
             assert [*await here.outbox(9)] == []
         assert len({each.id for each in await stores[0].after(0, None, 9_999)}) == 1_100
@@ -313,7 +328,9 @@ def test_a_list_of_large_trajectories_takes_little_memory(tmp_path: Path) -> Non
             tracemalloc.reset_peak()
             assert len(await found()) == 40
             peaks.append(tracemalloc.get_traced_memory()[1])
-        assert [len(each.rollout) for each in await asyncio.to_thread(lambda: [*store.scan()])] == [1_000_000] * 40  # fmt: skip
+        assert [len(each.rollout) for each in await asyncio.to_thread(lambda: [*store.scan()])] == [
+            1_000_000
+        ] * 40
         await store.close()
 
     tracemalloc.start()
@@ -340,7 +357,9 @@ def test_sql_reaches_the_rows_and_no_file(tmp_path: Path) -> None:
 
 def test_a_profile_has_means_by_environment_and_outcome() -> None:
     found = [(0.7, 1), (1.0, 2), (0.69, 4), (None, 8), (0.0, 1)]
-    rows = [evolve(row(number, reward), turns=turns) for number, (reward, turns) in enumerate(found)]  # fmt: skip
+    rows = [
+        evolve(row(number, reward), turns=turns) for number, (reward, turns) in enumerate(found)
+    ]
     other = evolve(row(9, 1.0), environment="a", turns=5)
 
     names, told = profile([*rows, other], 0.7)

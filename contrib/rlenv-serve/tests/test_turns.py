@@ -1,4 +1,6 @@
-"""Turns of tenants: so many run at the same time, and one that asks for much does not hold up another."""
+"""Turns of tenants: so many run at the same time, and one that asks for much does not hold up
+another.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from rlenv_serve.http.turns import Turns
 
 def test_tenants_take_turns_whatever_one_of_them_asks_for() -> None:
     async def play() -> list[str]:
-        turns, order = Turns(Limits(at_once=1, running=1)), list[str]()
+        turns = Turns(Limits(at_once=1, running=1))
+        order = list[str]()
 
         async def run(tenant: str) -> None:
             async with turns.of(tenant):

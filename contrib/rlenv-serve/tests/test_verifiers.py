@@ -52,7 +52,8 @@ def serve(url: str, *given: Served) -> list[dict[str, object]]:
 
 def test_a_verifier_is_kept_with_what_it_is_and_when_it_was_served(url: str) -> None:
     given = Served("sums", sums())
-    (first,), (second,) = serve(url, given), serve(url, given)
+    (first,) = serve(url, given)
+    (second,) = serve(url, given)
 
     assert (first["environment"], first["fingerprint"]) == ("sums", given.env.fingerprint)
     assert (first["stages"], first["pass_mark"]) == ("same: serving:same, weight 1", 1.0)
@@ -67,7 +68,10 @@ def test_a_trajectory_is_joined_with_its_verifier(url: str) -> None:
         begun = episode(ask)
         ask("POST", f"/episodes/{begun}/steps", {"action": "submit", "answer": "6"})
     with engine_of(url).connect() as connection:
-        query = "SELECT v.stages, t.reward FROM trajectories t JOIN verifiers v ON v.environment = t.environment AND v.fingerprint = t.fingerprint"
+        query = (
+            "SELECT v.stages, t.reward FROM trajectories t JOIN verifiers v ON v.environment ="
+            " t.environment AND v.fingerprint = t.fingerprint"
+        )
         assert connection.exec_driver_sql(query).all() == [("same: serving:same, weight 1", 1.0)]
 
 
@@ -75,12 +79,18 @@ def test_nothing_of_tasks_is_in_the_table(url: str) -> None:
     rows = serve(url, Served("sums", sums()), Served("broken", broken()))
 
     assert len(rows) == 2
-    assert not {SECRET, *(str(task.answer) for task in TASKS)} & {value for row in rows for value in row.values()}  # fmt: skip
+    assert not {SECRET, *(str(task.answer) for task in TASKS)} & {
+        value for row in rows for value in row.values()
+    }
     assert SECRET not in str(rows)
 
 
-@pytest.mark.parametrize("missing", ["environment", "fingerprint", "stages", "pass_mark", "first_started"])  # fmt: skip
-def test_the_database_itself_rejects_what_is_not_whole_or_there_twice(url: str, missing: str) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    "missing", ["environment", "fingerprint", "stages", "pass_mark", "first_started"]
+)
+def test_the_database_itself_rejects_what_is_not_whole_or_there_twice(
+    url: str, missing: str
+) -> None:
     (row,) = serve(url, Served("sums", sums()))
     with engine_of(url).connect() as connection:
         for wrong in (row, {**row, "environment": "new", missing: None}):
@@ -93,7 +103,11 @@ def test_the_database_itself_rejects_what_is_not_whole_or_there_twice(url: str, 
 
 
 def differences(connection: sa.Connection) -> list[object]:
-    options = {"version_table": MADE.name, "compare_type": True, "include_name": lambda name, kind, _: name != "trajectories"}  # fmt: skip
+    options = {
+        "version_table": MADE.name,
+        "compare_type": True,
+        "include_name": lambda name, kind, _: name != "trajectories",
+    }
     context = MigrationContext.configure(connection, opts=options)
     return list(compare_metadata(context, VERIFIERS.metadata))
 
@@ -178,8 +192,9 @@ def test_a_table_of_another_program_is_an_error_and_left_alone(url: str) -> None
 
 def test_processes_that_start_together_make_the_table_once(url: str) -> None:
     code = (
-        "import asyncio; from functools import partial; from rlenv_serve.trajectories.store import TrajectoryStore as S; "
-        f"from rlenv_serve.configuration.store import migrate; s = S({url!r}); s.opened.append(migrate); asyncio.run(s.open()); asyncio.run(s.close())"
+        "import asyncio; from functools import partial; from rlenv_serve.trajectories.store import"
+        " TrajectoryStore as S; from rlenv_serve.configuration.store import migrate; s ="
+        f" S({url!r}); s.opened.append(migrate); asyncio.run(s.open()); asyncio.run(s.close())"
     )
 
     assert together(code, 2) == [""] * 2
@@ -194,8 +209,9 @@ def test_alembic_is_not_imported_where_the_table_is_of_this_revision(tmp_path: P
     serve(url, Served("sums", sums()))
     for given in (url, "memory:"):
         code = (
-            "import asyncio, sys; from rlenv_serve.trajectories.store import TrajectoryStore as S; from rlenv_serve.configuration.store import migrate; "
-            f"s = S({given!r}); s.opened.append(migrate); asyncio.run(s.open()); assert 'alembic' not in sys.modules"
+            "import asyncio, sys; from rlenv_serve.trajectories.store import TrajectoryStore as S;"
+            f" from rlenv_serve.configuration.store import migrate; s = S({given!r});"
+            " s.opened.append(migrate); asyncio.run(s.open()); assert 'alembic' not in sys.modules"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -47,11 +47,15 @@ def test_results_come_in_order_with_rewards_and_stages(ask: Client) -> None:
 
 def test_ids_of_a_request_come_back(ask: Client) -> None:
     asked = of("single", ("t3", "6"), ("t4", "6"))
-    asked["items"][0]["id"], asked["items"][1]["id"] = "mine", -7  # type: ignore[index]
+    asked["items"][0]["id"] = "mine"
+    asked["items"][1]["id"] = -7  # type: ignore[index]
 
     assert [each["id"] for each in ask("POST", PATH, asked).body["results"]] == ["mine", -7]
     asked["items"][1]["id"] = "mine"  # type: ignore[index]
-    assert (ask("POST", PATH, asked).status, "'mine'" in ask("POST", PATH, asked).body["detail"]) == (422, True)  # fmt: skip
+    assert (
+        ask("POST", PATH, asked).status,
+        "'mine'" in ask("POST", PATH, asked).body["detail"],
+    ) == (422, True)
 
 
 def test_messages_are_a_response_too(ask: Client) -> None:
@@ -124,7 +128,8 @@ def test_a_verifier_that_fails_is_no_zero_and_says_why_to_the_operator_alone(
     with running(Server(served(failing()), keys=Keys.from_file(file))) as ask:
         boss, me = (Client(ask.port, {"X-API-Key": key}) for key in keys)
         asked = of("failing", ("t3", "6"), ("t3", "break"), ("t3", "6"))
-        mine, theirs = me("POST", PATH, asked), boss("POST", PATH, asked)
+        mine = me("POST", PATH, asked)
+        theirs = boss("POST", PATH, asked)
 
         assert [each["reward"] for each in mine.body["results"]] == [1.0, None, 1.0]
         assert [each["passed"] for each in mine.body["results"]] == [True, None, True]
@@ -132,7 +137,10 @@ def test_a_verifier_that_fails_is_no_zero_and_says_why_to_the_operator_alone(
         assert SECRET not in json.dumps(mine.body)
         assert SECRET in theirs.body["results"][1]["message"]
         assert b'outcome="unscored:error"} 2.0' in boss("GET", "/metrics").body
-        assert b'rlenv_stage_seconds_count{environment="failing",stage="breaks"} 6.0' in boss("GET", "/metrics").body  # fmt: skip
+        assert (
+            b'rlenv_stage_seconds_count{environment="failing",stage="breaks"} 6.0'
+            in boss("GET", "/metrics").body
+        )
 
 
 def failing() -> Environment:
@@ -161,7 +169,9 @@ def test_the_same_key_is_answered_the_same_and_another_body_is_409(ask: Client) 
 
     again = ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k")
     assert again.body["results"][0]["stages"][0]["seconds"] == seconds
-    lines = ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k", Accept="application/x-ndjson")  # fmt: skip
+    lines = ask(
+        "POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k", Accept="application/x-ndjson"
+    )
     assert json.loads(lines.body) == first.body["results"][0]
     other = ask("POST", PATH, of("single", ("t3", "7")), Idempotency_Key="k")
     assert (other.status, other.body["code"]) == (409, "key_reused")
@@ -181,7 +191,9 @@ def test_a_key_is_its_tenant_s(tmp_path: Path) -> None:
 
 @stage(default_timeout=300.0)
 def gated(visible: str) -> float:
-    """1, as soon as the file exists that the response names; beside it is written how often this began."""
+    """1, as soon as the file exists that the response names; beside it is written how often this
+    began.
+    """
     gate = Path(visible)
     with gate.with_name(f"{gate.name}-begun").open("a") as begun:
         begun.write("x")
@@ -211,7 +223,8 @@ class Gates(NamedTuple):
 def gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gates]:
     for module in ("rlenv.workers.pool", "rlenv_serve.http.turns"):
         monkeypatch.setattr(f"{module}.usable_cpus", lambda: 3)
-    opened, closed = tmp_path / "opened", tmp_path / "closed"
+    opened = tmp_path / "opened"
+    closed = tmp_path / "closed"
     opened.touch()
     with Environment("gated", gated, TASKS) as env:
         begun = env.evaluate_many([(TASKS[0], str(opened))] * 8)
@@ -232,7 +245,9 @@ def test_what_is_not_done_at_the_deadline_is_unscored_and_the_rest_is_not(gates:
 
 def test_a_worker_that_dies_touches_no_other_response() -> None:
     with Environment("dying", dies, TASKS) as env, running(Server(served(env))) as ask:
-        got = ask("POST", PATH, of("dying", *[(f"t{n}", "die" if n == 4 else "x") for n in range(9)]))  # fmt: skip
+        got = ask(
+            "POST", PATH, of("dying", *[(f"t{n}", "die" if n == 4 else "x") for n in range(9)])
+        )
         found = [(each["reward"], each["fault"]) for each in got.body["results"]]
 
         assert found == [(None, "crash") if n == 4 else (1.0, None) for n in range(9)]
@@ -276,7 +291,8 @@ def wordy(visible: str) -> Outcome:
 
 
 def test_a_large_request_leaves_the_loop_free() -> None:
-    server, worst = Server(served(Environment("wordy", wordy, TASKS))), [0.0]
+    server = Server(served(Environment("wordy", wordy, TASKS)))
+    worst = [0.0]
 
     async def play() -> float:
         async def tick() -> None:
@@ -292,7 +308,8 @@ def test_a_large_request_leaves_the_loop_free() -> None:
         found = await jobs(server.catalog["wordy"], [Item("t3", "6" * 1000)] * 1024, LOCAL, 1024)
         run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
         await run.play()  # the first response of a stage may import
-        ticks, least = asyncio.create_task(tick()), float("inf")
+        ticks = asyncio.create_task(tick())
+        least = float("inf")
         gc.freeze()  # what other tests left is not searched in a turn of this loop
         for _ in range(
             3
@@ -311,10 +328,15 @@ def test_a_large_request_leaves_the_loop_free() -> None:
     assert asyncio.run(play()) < 0.010
 
 
-def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    """Of three workers a flood gets two, however long it keeps them: another tenant waits for none of it."""
+def test_a_tenant_that_asks_for_much_does_not_slow_another(
+    tmp_path: Path, gates: Gates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three workers a flood gets two, however long it keeps them: another tenant waits for none
+    of it.
+    """
     monkeypatch.setattr("rlenv_serve.http.turns.RECENT", 3600.0)  # also where a step takes long
-    file, answers = tmp_path / "keys.toml", list[Answered]()
+    file = tmp_path / "keys.toml"
+    answers = list[Answered]()
     keys = [add_key(file, name, answers=False, operator=False) for name in ("much", "little")]
     with running(Server(served(gates.env), keys=Keys.from_file(file))) as ask:
         much, little = (Client(ask.port, {"X-API-Key": key}) for key in keys)
@@ -351,4 +373,8 @@ def test_requests_that_wait_are_counted_and_too_many_are_429(gates: Gates) -> No
             for thread in threads:
                 thread.join()
 
-    assert (over.status, over.body["code"], over.headers["retry-after"]) == (429, "too_many_requests", "1")  # fmt: skip
+    assert (over.status, over.body["code"], over.headers["retry-after"]) == (
+        429,
+        "too_many_requests",
+        "1",
+    )

@@ -1,4 +1,6 @@
-"""Messages of the server's log: what clients and tools named cannot steer the terminal of the operator."""
+"""Messages of the server's log: what clients and tools named cannot steer the terminal of the
+operator.
+"""
 
 from __future__ import annotations
 

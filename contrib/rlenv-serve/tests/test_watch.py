@@ -1,4 +1,6 @@
-"""What a request waits for ends with its client, and at its deadline, whatever others wait for at the same time."""
+"""What a request waits for ends with its client, and at its deadline, whatever others wait for at
+the same time.
+"""
 
 from __future__ import annotations
 

@@ -92,7 +92,8 @@ print("the end", file=sys.stderr)
 
 
 def test_a_law_is_told_while_the_others_run(tmp_path: Path) -> None:
-    progress, told = tmp_path / "progress", tmp_path / "told"
+    progress = tmp_path / "progress"
+    told = tmp_path / "told"
     seen: list[str] = []
 
     def note(row: dict[str, str]) -> None:
@@ -128,7 +129,9 @@ def test_a_sound_plugin_gets_its_certificate_and_its_badge(check: Check, tmp_pat
 def test_a_broken_law_is_told_with_its_smallest_example_and_how_to_see_it_again(
     check: Check,
 ) -> None:
-    loose = HEAD.replace("attempt.response == attempt.task.answer", "attempt.task.answer in attempt.response")  # fmt: skip
+    loose = HEAD.replace(
+        "attempt.response == attempt.task.answer", "attempt.task.answer in attempt.response"
+    )
     ran = check(loose + EXAMPLES, "--law", "hedging", "--law", "right-passes", "--seed", "7")
 
     assert ran.returncode == 1
@@ -140,20 +143,44 @@ def test_a_broken_law_is_told_with_its_smallest_example_and_how_to_see_it_again(
 
 PAIRS = "Examples([(FRANCE, 'Paris')], [(FRANCE, 'London')])"
 MISTAKES = {
-    "no examples": ("", "stage 'demo/city' has no examples, and nothing is certified silently: add to kit_demo"),
-    "nothing wrong": (EXAMPLES.replace('[(FRANCE, "London")]', "[]"), "wrong is empty: add a (task, response)"),
-    "a contradiction": (EXAMPLES.replace('"London"', '"Paris"'), "the response 'Paris' is both right and wrong: drop one"),
+    "no examples": (
+        "",
+        "stage 'demo/city' has no examples, and nothing is certified silently: add to kit_demo",
+    ),
+    "nothing wrong": (
+        EXAMPLES.replace('[(FRANCE, "London")]', "[]"),
+        "wrong is empty: add a (task, response)",
+    ),
+    "a contradiction": (
+        EXAMPLES.replace('"London"', '"Paris"'),
+        "the response 'Paris' is both right and wrong: drop one",
+    ),
     "two sets that contradict": (
-        f"@hookimpl\ndef rlenv_examples():\n    return {{'city': [{PAIRS}, {PAIRS.replace('London', 'x').replace('Paris', 'London')}]}}\n",
+        (
+            f"@hookimpl\ndef rlenv_examples():\n    return {{'city': [{PAIRS},"
+            f" {PAIRS.replace('London', 'x').replace('Paris', 'London')}]}}\n"
+        ),
         "contradict each other: for the task 'Capital of France?' the response 'London'",
     ),
-    "no pair": (EXAMPLES.replace('(ITALY, "Rome")', '"Rome"'), "right[1] is a pair (Task, text), not 'Rome'"),
-    "another stage": (EXAMPLES.replace('"city"', '"citty"'), "plugin 'demo' has no stage 'citty'; did you mean \"city\"?"),
-    "no Examples": (EXAMPLES.replace("return", "return {'city': 3} #"), "gives for 'city' no Examples"),
-    "a wrong option": (EXAMPLES.replace('"London")]', '"London")], {"cas": True}'), "give the option 'cas', and it has none"),
+    "no pair": (
+        EXAMPLES.replace('(ITALY, "Rome")', '"Rome"'),
+        "right[1] is a pair (Task, text), not 'Rome'",
+    ),
+    "another stage": (
+        EXAMPLES.replace('"city"', '"citty"'),
+        "plugin 'demo' has no stage 'citty'; did you mean \"city\"?",
+    ),
+    "no Examples": (
+        EXAMPLES.replace("return", "return {'city': 3} #"),
+        "gives for 'city' no Examples",
+    ),
+    "a wrong option": (
+        EXAMPLES.replace('"London")]', '"London")], {"cas": True}'),
+        "give the option 'cas', and it has none",
+    ),
     "no answer": (EXAMPLES + "FRANCE = Task('Capital of France?')\n", "cannot be worked with"),
     "it does not load": ("import nowhere_to_be_found\n", "failed to load: ModuleNotFoundError"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -230,7 +257,10 @@ def test_an_unknown_law_is_told(check: Check) -> None:
 
 
 def test_a_stage_that_runs_what_it_is_given_is_warned_of(check: Check) -> None:
-    runs = HEAD.replace("attempt.response == attempt.task.answer", "eval(repr(attempt.response == attempt.task.answer))")  # fmt: skip
+    runs = HEAD.replace(
+        "attempt.response == attempt.task.answer",
+        "eval(repr(attempt.response == attempt.task.answer))",
+    )
     ran = check(runs + EXAMPLES, "--law", "right-passes")
 
     assert ran.returncode == 0, ran.stdout + ran.stderr

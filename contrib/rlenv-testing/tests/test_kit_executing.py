@@ -1,4 +1,6 @@
-"""What a look at the source of a stage finds: calls that run code, in it and in what it uses of its module."""
+"""What a look at the source of a stage finds: calls that run code, in it and in what it uses of its
+module.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The laws on what an environment takes: functions, lists of them and of stages, by name and by file, and env.tomls."""
+"""The laws on what an environment takes: functions, lists of them and of stages, by name and by
+file, and env.tomls.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,28 @@ def constant(response):
 def picky(response, answer):
     return None if "[" in response else float(response == answer)
 """
-TASKS = '{"id": "france", "prompt": "Capital of France?", "answer": "Paris"}\n{"id": "italy", "prompt": "Capital of Italy?", "answer": "Rome"}\n'
-RIGHT = '{"task": "france", "response": "Paris"}\n{"task": "italy", "response": "Rome"}\n{"task": "france", "response": "Rome", "right": false}\n'
-ENV = '[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "prompt"\nanswer = "answer"\n[[stage]]\nuse = "./reward.py:{name}"\n'
-LAWS = ["contract", "right-passes", "constants", "travels", "order", "together", "leaves-nothing", "unscored"]  # fmt: skip
+TASKS = (
+    '{"id": "france", "prompt": "Capital of France?", "answer": "Paris"}\n{"id": "italy", "prompt":'
+    ' "Capital of Italy?", "answer": "Rome"}\n'
+)
+RIGHT = (
+    '{"task": "france", "response": "Paris"}\n{"task": "italy", "response": "Rome"}\n{"task":'
+    ' "france", "response": "Rome", "right": false}\n'
+)
+ENV = (
+    '[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "prompt"\nanswer = "answer"\n[[stage]]\nuse'
+    ' = "./reward.py:{name}"\n'
+)
+LAWS = [
+    "contract",
+    "right-passes",
+    "constants",
+    "travels",
+    "order",
+    "together",
+    "leaves-nothing",
+    "unscored",
+]
 
 
 def exact(response: str, answer: str) -> float:
@@ -98,7 +118,9 @@ def check(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(home)}
     laws = [word for law in LAWS for word in ("--law", law)]
     argv = [sys.executable, "-m", "rlenv", "check", *words, *laws, "--examples", "5"]
-    return subprocess.run(argv, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    return subprocess.run(
+        argv, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ def pytest_run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(folder)}
     environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis")}
     environ.pop("PYTEST_ADDOPTS", None)
-    return subprocess.run([*argv, *options], cwd=folder, env=environ, capture_output=True, text=True, check=False)  # fmt: skip
+    return subprocess.run(
+        [*argv, *options], cwd=folder, env=environ, capture_output=True, text=True, check=False
+    )
 
 
 def test_pytest_runs_the_laws_on_a_plugin(tmp_path: Path) -> None:
@@ -140,7 +142,10 @@ def test_a_marked_test_is_skipped_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_the_pytest_plugin_imports_nothing_of_rlenv() -> None:
-    code = "import sys, rlenv_testing.pytest_plugin; print([m for m in sys.modules if m.split('.')[0] == 'rlenv'])"
+    code = (
+        "import sys, rlenv_testing.pytest_plugin; print([m for m in sys.modules if m.split('.')[0]"
+        " == 'rlenv'])"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.strip() == "[]"

@@ -1,4 +1,6 @@
-"""What the kit cannot check is no broken law of the author's; what is defined in a script can be checked."""
+"""What the kit cannot check is no broken law of the author's; what is defined in a script can be
+checked.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +68,20 @@ for stage in (City(), Quick(), Fickle(), score):
 def test_a_class_of_a_script_is_held_to_the_laws(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     ran = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )  # fmt: skip
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
     assert ran.stdout.splitlines() == [
-        "City [] {}", "Quick [] {}", "Fickle ['order', 'together', 'travels'] {}", "score [] {}",
-    ], ran.stdout + ran.stderr  # fmt: skip
+        "City [] {}",
+        "Quick [] {}",
+        "Fickle ['order', 'together', 'travels'] {}",
+        "score [] {}",
+    ], ran.stdout + ran.stderr
 
 
 @pytest.fixture
@@ -94,7 +104,9 @@ def test_a_stage_that_no_other_process_can_import_breaks_no_law(conjured: Any) -
 
 def test_a_stage_that_cannot_be_sent_is_not_checked() -> None:
     class Holds:
-        phase, where, uses = "diff", "caller", ("answer",)
+        phase = "diff"
+        where = "caller"
+        uses = ("answer",)
 
         def __init__(self) -> None:
             self.lock = threading.Lock()
@@ -112,7 +124,9 @@ def test_a_stage_that_cannot_be_sent_is_not_checked() -> None:
 
 
 def test_what_could_not_be_checked_does_not_look_like_a_pass() -> None:
-    clean, blind, broken = BrokenLaws({}), BrokenLaws({}, {"order": "why"}), BrokenLaws({"a": "b"})
+    clean = BrokenLaws({})
+    blind = BrokenLaws({}, {"order": "why"})
+    broken = BrokenLaws({"a": "b"})
 
     assert clean == {}
     assert not clean
@@ -142,8 +156,20 @@ def test_the_command_does_not_succeed_where_a_file_does_not_import(tmp_path: Pat
     (tmp_path / "broken.py").write_text(
         "import no_such_module_xyz\n\ndef f(response): return 1.0\n"
     )
-    argv = [sys.executable, "-m", "rlenv", "check", "./broken.py:f", "--law", "contract", "--law", "total"]  # fmt: skip
-    ran = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    argv = [
+        sys.executable,
+        "-m",
+        "rlenv",
+        "check",
+        "./broken.py:f",
+        "--law",
+        "contract",
+        "--law",
+        "total",
+    ]
+    ran = subprocess.run(
+        argv, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
 
     assert ran.returncode == 3, ran.stdout + ran.stderr
     assert "No module named 'no_such_module_xyz'" in ran.stdout

@@ -1,4 +1,6 @@
-"""What tests of this distribution get: an environment, and score files as `rlenv score` writes them."""
+"""What tests of this distribution get: an environment, and score files as `rlenv score` writes
+them.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ FAULT = {"kind": "error", "message": "broke", "transient": False}
 
 
 class Scores:
-    """An environment on disk with the tasks t1, t2, …, and a score file of (task, response, reward) rows."""
+    """An environment on disk with the tasks t1, t2, …, and a score file of (task, response, reward)
+    rows.
+    """
 
     def __init__(self, folder):
         self.folder = folder
         self.env = folder / "env.toml"
         self.path = folder / "scores.jsonl"
         self.out = folder / "out.jsonl"
-        self.set_tasks(*({"id": f"t{n}", "prompt": f"Capital {n}?", "answer": str(n)} for n in range(1, 6)))  # fmt: skip
+        self.set_tasks(
+            *({"id": f"t{n}", "prompt": f"Capital {n}?", "answer": str(n)} for n in range(1, 6))
+        )
 
     def set_tasks(self, *tasks):
         (self.folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
@@ -48,7 +54,13 @@ class Scores:
         lines = []
         for number, (task, response, reward) in enumerate(rows, 1):
             passed = None if reward is None else reward >= 1
-            row = {"row": number, "task": task, "response": response, "reward": reward, "passed": passed}  # fmt: skip
+            row = {
+                "row": number,
+                "task": task,
+                "response": response,
+                "reward": reward,
+                "passed": passed,
+            }
             fault = FAULT if reward is None else None
             lines.append(row | {"stopped_at": None, "fault": fault, "stages": []} | changes)
         chain = header.chain()

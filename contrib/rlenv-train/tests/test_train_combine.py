@@ -1,4 +1,6 @@
-"""The rewards of several functions as one: a missing one stays missing, whatever stands next to it."""
+"""The rewards of several functions as one: a missing one stays missing, whatever stands next to
+it.
+"""
 
 from __future__ import annotations
 

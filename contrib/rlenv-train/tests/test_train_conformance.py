@@ -34,7 +34,9 @@ def test_a_run_is_complete_and_of_the_pinned_versions(name):
     modes = {cell["mode"] for cell in cells(name)}
     pinned = re.findall(r"^(\S+)==(\S+)$", (PINS / f"{name}.txt").read_text("utf-8"), re.M)
     known = {package.lower().replace("_", "-"): version for package, version in pinned}
-    versions = {k: v.removesuffix("+cpu") for k, v in RESULTS[name]["versions"].items() if k != "python"}  # fmt: skip
+    versions = {
+        k: v.removesuffix("+cpu") for k, v in RESULTS[name]["versions"].items() if k != "python"
+    }
 
     assert RESULTS[name]["status"] == 0
     assert len(cells(name)) == len(modes) * len(CASES)
@@ -64,6 +66,11 @@ def test_unscored_is_marked_where_it_is_a_number(name):
 
 
 def test_a_hanging_verifier_is_stopped_at_its_deadline():
-    late = {name: cell for name in RESULTS for cell in cells(name, "rlenv") if cell["case"] == "hangs" and not re.search(r"after [1-4] s", cell["result"])}  # fmt: skip
+    late = {
+        name: cell
+        for name in RESULTS
+        for cell in cells(name, "rlenv")
+        if cell["case"] == "hangs" and not re.search(r"after [1-4] s", cell["result"])
+    }
 
     assert late == {}

@@ -36,7 +36,9 @@ def torch(monkeypatch):
 
 @pytest.mark.usefixtures("torch")
 def test_openrlhf_gets_the_response_behind_its_prompt(env):
-    found = openrlhf_reward(env, unscored=-1.0)(["<s>1+1=2", "1+1=3", "1+1=break"], ["1+1="] * 3, ["2"] * 3)  # fmt: skip
+    found = openrlhf_reward(env, unscored=-1.0)(
+        ["<s>1+1=2", "1+1=3", "1+1=break"], ["1+1="] * 3, ["2"] * 3
+    )
 
     assert found["rewards"] == found["scores"] == [1.0, 0.0, -1.0]
     logs = found["extra_logs"]
@@ -76,7 +78,9 @@ def test_openrlhf_ends_without_any_score(env):
 
 
 def sample(response, label="2", **metadata):
-    return SimpleNamespace(prompt="1+1=", response=response, label=label, metadata=metadata, remove_sample=False)  # fmt: skip
+    return SimpleNamespace(
+        prompt="1+1=", response=response, label=label, metadata=metadata, remove_sample=False
+    )
 
 
 def slime(reward, given):
@@ -84,7 +88,8 @@ def slime(reward, given):
 
 
 def test_slime_removes_an_unscored_sample(env):
-    broken, good = sample("break"), sample("2")
+    broken = sample("break")
+    good = sample("2")
     reward = slime_reward(env, unscored=-1.0)
 
     assert (slime(reward, good), good.remove_sample) == (1.0, False)
@@ -123,7 +128,8 @@ def test_a_sample_of_slime_without_a_task_is_raised_first_and_unscored_later(env
     assert (slime(reward, lost), lost.remove_sample) == (0.0, True)
 
 
-# -- AReaL: reward_fn(prompt, completions, prompt_ids, completion_ids, **data) in a process pool ------
+# -- AReaL: reward_fn(prompt, completions, prompt_ids, completion_ids, **data) in a process pool
+# ------
 
 TOML = """
 name = "exact"
@@ -148,7 +154,10 @@ def path(tmp_path):
 def test_areal_calls_it_in_another_process(path):
     reward = areal_reward(path, answer="gold", unscored=-1.0)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        rows = [partial(reward, "1+1=", text, [1], [2], gold="2", level=3) for text in ("2", "3", "break")]  # fmt: skip
+        rows = [
+            partial(reward, "1+1=", text, [1], [2], gold="2", level=3)
+            for text in ("2", "3", "break")
+        ]
         assert [pool.submit(row).result(timeout=60) for row in rows] == [1.0, 0.0, -1.0]
 
 
@@ -187,8 +196,12 @@ def test_a_number_that_spoils_a_group_cannot_mean_unscored(env, make, unscored):
 def body(text, **more):
     output = [
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": GOLD}]},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]},
-    ]  # fmt: skip
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": text, "annotations": []}],
+        },
+    ]
     asked = {"input": [{"role": "user", "content": "1+1="}]}
     return {"responses_create_params": asked, "response": {"output": output}, **more}
 
@@ -202,13 +215,23 @@ def verified(env, text, **more):
 
 
 def test_nemo_gym_gets_a_reward_and_its_components(env):
-    assert verified(env, "2", expected_answer="2") == {"reward": 1.0, "mask_sample": False, "failure_reason": None, "reward_components": {"right": 1.0}}  # fmt: skip
+    assert verified(env, "2", expected_answer="2") == {
+        "reward": 1.0,
+        "mask_sample": False,
+        "failure_reason": None,
+        "reward_components": {"right": 1.0},
+    }
 
 
 def test_nemo_gym_masks_an_unscored_sample_and_says_why(env):
     found = verified(env, "break", expected_answer=GOLD)
 
-    assert found == {"reward": 0.0, "mask_sample": True, "failure_reason": "error at right", "reward_components": {}}  # fmt: skip
+    assert found == {
+        "reward": 0.0,
+        "mask_sample": True,
+        "failure_reason": "error at right",
+        "reward_components": {},
+    }
 
 
 def test_a_response_of_nemo_gym_without_a_message_is_empty(env):

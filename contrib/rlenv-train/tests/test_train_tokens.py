@@ -12,14 +12,21 @@ from rlenv_train.tokens import step_scores, token_rewards, token_sequences, with
 
 ids = st.lists(st.integers(0, 3), max_size=4)
 calls = st.builds(
-    lambda prompt, sampled, told, exact: Tokens(prompt, sampled, [-1.0 * at for at in sampled] if told else None, exact),
-    ids, ids, st.booleans(), st.sampled_from([True, True, True, False]),
-)  # fmt: skip
+    lambda prompt, sampled, told, exact: Tokens(
+        prompt, sampled, [-1.0 * at for at in sampled] if told else None, exact
+    ),
+    ids,
+    ids,
+    st.booleans(),
+    st.sampled_from([True, True, True, False]),
+)
 
 
 @st.composite
 def conversations(draw):
-    """Calls of which some were given what came before and some were not, as after a changed history."""
+    """Calls of which some were given what came before and some were not, as after a changed
+    history.
+    """
     made = []
     for call in draw(st.lists(calls, min_size=1, max_size=6)):
         before = [*made[-1].prompt_ids, *made[-1].ids] if made and draw(st.booleans()) else []
@@ -30,7 +37,9 @@ def conversations(draw):
 def talk(calls, extra=0):
     """A trajectory of these calls, behind so many examples of the assistant in its prompt."""
     shots = [{"role": "assistant", "content": "shot"}] * extra
-    turns = [[{"role": "user", "content": "go"}, {"role": "assistant", "content": "x"}] for _ in calls]  # fmt: skip
+    turns = [
+        [{"role": "user", "content": "go"}, {"role": "assistant", "content": "x"}] for _ in calls
+    ]
     return Trajectory([*shots, *(message for turn in turns for message in turn)], calls)
 
 
@@ -80,7 +89,8 @@ def test_the_logprobs_are_those_of_the_sampled_ids(made):
 
 
 def test_calls_join_where_the_next_prompt_begins_with_what_came_before():
-    first, second = Tokens([1, 2], [3], [-0.5]), Tokens([1, 2, 3, 4, 5], [6, 7], [-1, -2])
+    first = Tokens([1, 2], [3], [-0.5])
+    second = Tokens([1, 2, 3, 4, 5], [6, 7], [-1, -2])
     (found,) = token_sequences(talk([first, second]))
 
     assert (found.prompt_ids, found.ids, found.mask) == ([1, 2], [3, 4, 5, 6, 7], [1, 0, 0, 1, 1])
@@ -91,7 +101,10 @@ def test_calls_join_where_the_next_prompt_begins_with_what_came_before():
 def test_a_prompt_that_was_tokenized_again_begins_a_sequence(prompt):
     found = token_sequences(talk([Tokens([1, 2], [3]), Tokens(prompt, [6])], extra=2))
 
-    assert [(each.prompt_ids, each.ids, each.ends) for each in found] == [([1, 2], [3], {2: 0}), (prompt, [6], {3: 0})]  # fmt: skip
+    assert [(each.prompt_ids, each.ids, each.ends) for each in found] == [
+        ([1, 2], [3], {2: 0}),
+        (prompt, [6], {3: 0}),
+    ]
 
 
 @given(conversations())
@@ -102,7 +115,8 @@ def test_ids_that_the_server_did_not_tell_are_refused(made):
 
 
 def test_a_long_episode_that_keeps_its_history_is_one_sequence():
-    made, held = [], [0]
+    made = []
+    held = [0]
     for turn in range(300):
         made.append(Tokens(held, [turn]))
         held = [*held, turn, 7]
@@ -125,7 +139,9 @@ TALK = talk([Tokens([1], [2, 3]), Tokens([1, 2, 3, 4], [5])], extra=1)
 def test_steps_are_rewarded_at_the_last_token_of_their_turn():
     (sequence,) = token_sequences(TALK)
 
-    assert token_rewards(sequence, TALK, verdict(1.0, (1, 0.5), (2, 1.0)), 0.4) == pytest.approx([0, 0.1, 0, 1.2])  # fmt: skip
+    assert token_rewards(sequence, TALK, verdict(1.0, (1, 0.5), (2, 1.0)), 0.4) == pytest.approx(
+        [0, 0.1, 0, 1.2]
+    )
     assert token_rewards(sequence, TALK, verdict(1.0), 0.4) == [0, 0, 0, 1.0]
 
 

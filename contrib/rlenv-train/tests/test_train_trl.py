@@ -184,7 +184,12 @@ def test_other_functions_get_what_trl_gives(env):
     trainer = Trainer()
     call(trl_reward(env, also=[other]), ["2"], trainer, level=[3], **answers("2"))
 
-    assert seen == {"prompts": ["1+1="], "level": [3], "log": trainer.log_metric, "rest": ["answer", "log_extra"]}  # fmt: skip
+    assert seen == {
+        "prompts": ["1+1="],
+        "level": [3],
+        "log": trainer.log_metric,
+        "rest": ["answer", "log_extra"],
+    }
 
 
 @pytest.mark.parametrize("weights", [[1], [1, 2, 3], [1, math.nan]])
@@ -207,7 +212,12 @@ def test_a_function_that_returns_too_few_rewards_is_named(env):
 def test_means_of_stages_and_the_share_without_a_score_are_logged(env):
     with Environment("x", [right, short]) as both:
         trainer = Trainer()
-        call(trl_reward(both, name="r"), ["2", "seven", "break", "seventy"], trainer, **answers(*"2222"))  # fmt: skip
+        call(
+            trl_reward(both, name="r"),
+            ["2", "seven", "break", "seventy"],
+            trainer,
+            **answers(*"2222"),
+        )
 
     assert trainer.logged == {
         **{f"r/fault/{kind}": 0.0 for kind in FAULT_KINDS},
@@ -238,7 +248,12 @@ def test_shares_of_faults_are_logged_where_there_is_none(env):
 
 def test_the_share_without_a_score_counts_other_functions_too(env):
     trainer = Trainer()
-    call(trl_reward(env, also=[lambda completions, **_: [None, 1]]), ["2", "2"], trainer, **answers("2", "2"))  # fmt: skip
+    call(
+        trl_reward(env, also=[lambda completions, **_: [None, 1]]),
+        ["2", "2"],
+        trainer,
+        **answers("2", "2"),
+    )
 
     assert trainer.logged["rlenv/unscored"] == 0.5
 
@@ -334,7 +349,12 @@ def test_stages_that_compare_get_whole_groups(best):
 
 
 def test_groups_of_one_prompt_that_follow_each_other_are_two_groups(best):
-    assert call(trl_reward(best), ["x", "xx", "xxx", "xxxx"], Trainer(), prompts=["a"] * 4) == [0, 1, 0, 1]  # fmt: skip
+    assert call(trl_reward(best), ["x", "xx", "xxx", "xxxx"], Trainer(), prompts=["a"] * 4) == [
+        0,
+        1,
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("trainer", [Trainer(), None])

@@ -1,4 +1,6 @@
-"""``verl_score`` without verl: the same keys for each response, and what it does without a score."""
+"""``verl_score`` without verl: the same keys for each response, and what it does without a
+score.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,55 @@ def env():
 
 
 def call(score, solution, gold="2", **info):
-    return asyncio.run(score(data_source="x", solution_str=solution, ground_truth=gold, extra_info=info, reward_router_address=None))  # fmt: skip
+    return asyncio.run(
+        score(
+            data_source="x",
+            solution_str=solution,
+            ground_truth=gold,
+            extra_info=info,
+            reward_router_address=None,
+        )
+    )
 
 
 def test_every_response_has_the_same_keys(env):
     score = verl_score(env, unscored=-1.0)
 
-    assert call(score, "2") == {"score": 1.0, "unscored": 0.0, "fault": "", "stage/right": 1.0, "stage/short": 1.0}  # fmt: skip
-    assert call(score, "3") == {"score": 0.0, "unscored": 0.0, "fault": "", "stage/right": 0.0, "stage/short": 0.0}  # fmt: skip
-    assert call(score, "break") == {"score": -1.0, "unscored": 1.0, "fault": "error", "stage/right": 0.0, "stage/short": 0.0}  # fmt: skip
+    assert call(score, "2") == {
+        "score": 1.0,
+        "unscored": 0.0,
+        "fault": "",
+        "stage/right": 1.0,
+        "stage/short": 1.0,
+    }
+    assert call(score, "3") == {
+        "score": 0.0,
+        "unscored": 0.0,
+        "fault": "",
+        "stage/right": 0.0,
+        "stage/short": 0.0,
+    }
+    assert call(score, "break") == {
+        "score": -1.0,
+        "unscored": 1.0,
+        "fault": "error",
+        "stage/right": 0.0,
+        "stage/short": 0.0,
+    }
 
 
 def test_the_keys_of_a_group_are_the_stages_of_its_members(env):
     task = Task("Go.", info={"environment": "b"})
     both = EnvironmentGroup({"a": env, "b": Environment("b", [Slot("other", short)], [task])})
 
-    assert call(verl_score(both), "2", prompt="Go.") == {"score": 1.0, "unscored": 0.0, "fault": "", "stage/right": 0.0, "stage/short": 0.0, "stage/other": 1.0}  # fmt: skip
+    assert call(verl_score(both), "2", prompt="Go.") == {
+        "score": 1.0,
+        "unscored": 0.0,
+        "fault": "",
+        "stage/right": 0.0,
+        "stage/short": 0.0,
+        "stage/other": 1.0,
+    }
 
 
 def test_it_is_a_function_that_verl_awaits(env):

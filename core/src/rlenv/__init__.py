@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
-    "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum", "Rewrite",
-    "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError", "Tokens",
-    "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
+    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples",
+    "Fault", "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product",
+    "Quorum", "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult",
+    "Task", "TaskError", "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault",
+    "WorkExceeded", "hookimpl", "stage",
 ]  # fmt: skip
 
 

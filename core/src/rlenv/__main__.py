@@ -1,11 +1,17 @@
-"""``python -m rlenv``, and what the console script runs: the command line, which is a distribution of its own."""
+"""``python -m rlenv``, and what the console script runs: the command line, which is a distribution
+of its own.
+"""
 
 import sys
 from typing import Any
 
 from .plugins import by_name, resolve
 
-MISSING = "the command line is not installed; it is the distribution rlenv-cli: `pip install ./contrib/rlenv-cli` in a clone of rlenv, or `pip install rlenv_cli-*.whl` in the folder that holds its wheel"
+MISSING = (
+    "the command line is not installed; it is the distribution rlenv-cli: `pip install"
+    " ./contrib/rlenv-cli` in a clone of rlenv, or `pip install rlenv_cli-*.whl` in the folder that"
+    " holds its wheel"
+)
 
 
 def main() -> None:

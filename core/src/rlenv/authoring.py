@@ -1,8 +1,11 @@
-"""What plugins need besides ``rlenv``, ``rlenv.hooks``, ``rlenv.text``, ``rlenv.sandbox`` and ``rlenv.workers``.
+"""What plugins need besides ``rlenv``, ``rlenv.hooks``, ``rlenv.text``, ``rlenv.sandbox`` and
+``rlenv.workers``.
 
-To read a table of options: ``problems = Problems()``, then ``made = build(Rubric, table, "rubric", problems)``,
+To read a table of options: ``problems = Problems()``, then ``made = build(Rubric, table, "rubric",
+problems)``,
 which notes every mistake with its path, then ``problems.check()``, which raises them together.
-``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``), since it reaches nothing
+``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``), since it
+reaches nothing
 outside; numbers, true and false and literals may be set without a mark, unless they are ``Unsafe``.
 ``FAULT_KINDS`` are the kinds that a ``Fault`` may have.
 """
@@ -39,5 +42,45 @@ else:
         return getattr(import_module(f"rlenv.{_HOMES[name]}"), name)
 
 
-__all__ = ["FAULT_KINDS", "File", "FileFunction", "Problems", "Safe", "StageTables", "Unsafe", "build", "code_allowed", "code_of", "dumps", "key_id", "makeup", "part", "pickled", "plain", "read_rows", "resolve", "secret", "suggest"]  # fmt: skip
-_HOMES = {"File": "config.files", "FileFunction": "references", "Problems": "config.problems", "Safe": "config.marks", "StageTables": "config.tables", "Unsafe": "config.marks", "build": "config.fit", "code_allowed": "config.problems", "code_of": "fingerprint", "dumps": "record", "key_id": "secret", "makeup": "state", "part": "plugins", "pickled": "pickling", "plain": "record", "read_rows": "rows", "resolve": "plugins", "secret": "secret"}  # fmt: skip
+__all__ = [
+    "FAULT_KINDS",
+    "File",
+    "FileFunction",
+    "Problems",
+    "Safe",
+    "StageTables",
+    "Unsafe",
+    "build",
+    "code_allowed",
+    "code_of",
+    "dumps",
+    "key_id",
+    "makeup",
+    "part",
+    "pickled",
+    "plain",
+    "read_rows",
+    "resolve",
+    "secret",
+    "suggest",
+]
+_HOMES = {
+    "File": "config.files",
+    "FileFunction": "references",
+    "Problems": "config.problems",
+    "Safe": "config.marks",
+    "StageTables": "config.tables",
+    "Unsafe": "config.marks",
+    "build": "config.fit",
+    "code_allowed": "config.problems",
+    "code_of": "fingerprint",
+    "dumps": "record",
+    "key_id": "secret",
+    "makeup": "state",
+    "part": "plugins",
+    "pickled": "pickling",
+    "plain": "record",
+    "read_rows": "rows",
+    "resolve": "plugins",
+    "secret": "secret",
+}

@@ -61,7 +61,8 @@ def streamed(rows: Iterator[Row], executor: CallerExecutor, evaluate: Evaluate) 
 def concurrent(
     rows: Iterator[Row], executor: CallerExecutor, evaluate: Evaluate, *, grouped: bool = False
 ) -> Numbered:
-    """Many evaluations in flight, each continued in this thread whenever what it waited for is there.
+    """Many evaluations in flight, each continued in this thread whenever what it waited for is
+    there.
 
     Left early, it cancels what is still waited for.
 
@@ -69,7 +70,8 @@ def concurrent(
         rows: what to evaluate.
         executor: where its stages run.
         evaluate: makes the steps of an evaluation.
-        grouped: the rows are responses to one task; group stages see all that are still in the running.
+        grouped: the rows are responses to one task; group stages see all that are still in the
+            running.
     """
     ready: SimpleQueue[int] = SimpleQueue()
     flying: dict[int, tuple[Steps[Verdict], Step]] = {}  # with what it waits for
@@ -86,7 +88,8 @@ def concurrent(
                     yield index, row
                     continue
                 row.grouped = grouped
-                steps, value = evaluate(row, executor), None
+                steps = evaluate(row, executor)
+                value = None
             else:
                 if grouped and ready.empty():
                     _judge_group([flying[at][1] for at in sorted(flying)], executor)
@@ -106,7 +109,9 @@ def concurrent(
 
 
 def _judge_group(waiting: list[Step], executor: CallerExecutor) -> None:
-    """Where all wait for a group, let the first stage that is waited for judge the attempts that wait for it."""
+    """Where all wait for a group, let the first stage that is waited for judge the attempts that
+    wait for it.
+    """
     barriers = [step for step in waiting if isinstance(step, GroupBarrier)]
     if len(barriers) < len(waiting):
         return

@@ -1,8 +1,9 @@
 """CPU budgets: what a response costs its stage, counted in a worker that has paid what comes once.
 
-A stage is cold in a worker until it has checked a response there.  It then first checks an empty one, which is not
-counted and shows that the stage works at all.  A response in a cold worker, or one during which something is
-imported, may use more than the budget; where it does, it is checked again, warm, and that counts.
+A stage is cold in a worker until it has checked a response there.  It then first checks an empty
+one, which is not counted and shows that the stage works at all.  A response in a cold worker, or
+one during which something is imported, may use more than the budget; where it does, it is checked
+again, warm, and that counts.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ def undecided(slot: CompiledSlot, seconds: float, *, memory: bool = False) -> St
     what = "memory than a worker has" if memory else f"than {slot.budget:g} s of CPU time"
     detail = f"undecided: checking this response takes more {what}"
     data = {"budget": slot.budget} | ({} if memory else {"cpu_seconds": round(seconds, 3)})
-    # A composite around it counts no more than the budget, so that a response cannot use up its time.
+    # A composite around it counts no more than the budget, so that a response cannot use up its
+    # time.
     return StageResult(slot.path, Outcome(0.0, detail, data), None, min(seconds, slot.budget or 0))
 
 
 def limit_of(slot: CompiledSlot) -> float:
-    """Wall seconds that a check of it may take in a worker, whatever comes first there (``Meter``)."""
+    """Wall seconds that a check of it may take in a worker, whatever comes first there
+    (``Meter``).
+    """
     if slot.place == "inline":
         return max(slot.timeout, INLINE_SECONDS * LARGE / max(1, slot.inline_limit))
     if slot.budget is None:
@@ -61,7 +65,8 @@ class Meter:
         self, slot: CompiledSlot, attempt: Attempt, seconds: float, report: SlotReport
     ) -> StageResult:
         """A result that is right for the response, whatever came before in this worker."""
-        begin, budget = partial(report.begin, mark=slot.index), slot.budget or 0.0
+        begin = partial(report.begin, mark=slot.index)
+        budget = slot.budget or 0.0
         self._paid = slot.index in self._warm
         if not self._paid:
             report.begin(max(seconds, FIRST), UNCOUNTED - slot.index)
@@ -91,10 +96,13 @@ class Meter:
         return evolve(result, outcome=evolve(result.outcome, data=data))
 
     def find_spec(self, *_: object) -> None:
-        """As a finder of modules that finds none: an import begins, and the response does not pay for it.
+        """As a finder of modules that finds none: an import begins, and the response does not pay
+        for it.
 
-        The first one of a check gives it time, or a module that is looked for again and again would give it all.
+        The first one of a check gives it time, or a module that is looked for again and again would
+        give it all.
         """
         self._paid = False
-        loosen, self._loosen = self._loosen, partial(vars(self).update)
+        loosen = self._loosen
+        self._loosen = partial(vars(self).update)
         loosen()

@@ -25,7 +25,8 @@ def check_now(
 ) -> StageResult:
     """Run a plain ``check`` here; whatever it does becomes a StageResult.
 
-    ``passes`` is what may be a user's Ctrl-C and is raised: () in workers and threads, which it never reaches.
+    ``passes`` is what may be a user's Ctrl-C and is raised: () in workers and threads, which it
+    never reaches.
     """
     start = perf_counter()
     try:
@@ -38,7 +39,9 @@ def check_now(
 
 
 async def check_awaited(slot: CompiledSlot, attempt: Attempt) -> StageResult:
-    """The same for an async ``check``; what it returned is read on its loop, where it is noticed if that never ends."""
+    """The same for an async ``check``; what it returned is read on its loop, where it is noticed if
+    that never ends.
+    """
     start = perf_counter()
     return judged(slot, await slot.check(attempt), perf_counter() - start)
 
@@ -67,7 +70,9 @@ def check_group_now(
 
 
 def each_judged(slot: CompiledSlot, said: object, size: int, seconds: float) -> list[StageResult]:
-    """One StageResult per member from what ``check_group`` returned, which may be anything, or from its fault."""
+    """One StageResult per member from what ``check_group`` returned, which may be anything, or from
+    its fault.
+    """
     if type(said) is StageResult:
         return [said] * size
     if not isinstance(said, (list, tuple)) or len(said) != size:
@@ -81,7 +86,9 @@ def judged(slot: CompiledSlot, outcome: object, seconds: float) -> StageResult:
     """A StageResult from what a stage returned, which may be anything."""
     if type(outcome) is Outcome:
         try:
-            score, data, private = outcome.score, outcome.data, outcome.private
+            score = outcome.score
+            data = outcome.data
+            private = outcome.private
             # A stage may have set any field, and Outcome.__new__ alone sets none.
             if type(score) is float and 0.0 <= score <= 1.0:
                 bare = type(data) is type(private) is dict and not (data or private)
@@ -120,14 +127,18 @@ def declared(slot: CompiledSlot, attempt: Attempt, result: StageResult) -> Stage
     if not strays or result.fault is not None:
         return result
     names = ", ".join(kind.__name__ for kind in strays)
-    said = f"it puts {names}: an artifact is of an attrs class that the stage declares, makes = ({names},)"
+    said = (
+        f"it puts {names}: an artifact is of an attrs class that the stage declares, makes ="
+        f" ({names},)"
+    )
     return faulted(slot, "contract", said, result.seconds)
 
 
 def _plain(outcome: Outcome) -> Outcome:
     """The outcome as it is in every process: its data and what is private become values of JSON."""
     plain = module("rlenv.record").plain
-    data, private = plain(outcome.data), plain(outcome.private)
+    data = plain(outcome.data)
+    private = plain(outcome.private)
     if type(data) is not dict or type(private) is not dict:
         raise TypeError("data and private are dicts")
     return Outcome(outcome.score, str(plain(outcome.detail)), data, outcome.steps, private)
@@ -150,7 +161,9 @@ def faulted(
 
 
 def fault_of(err: BaseException) -> Fault:
-    """The fault that an exception of a stage stands for, with the place it came from; never raises."""
+    """The fault that an exception of a stage stands for, with the place it came from; never
+    raises.
+    """
     try:
         return _fault_of(err)
     except BaseException:  # noqa: BLE001 - an exception may lack its fields, or run code when it is read
@@ -159,7 +172,8 @@ def fault_of(err: BaseException) -> Fault:
 
 def _fault_of(err: BaseException) -> Fault:
     if isinstance(err, VerifierFault):
-        kind, message = err.fault.kind, err.fault.message
+        kind = err.fault.kind
+        message = err.fault.message
         return Fault(str.__str__(kind), str.__str__(message), bool(err.fault.transient))
     if isinstance(err, TaskError):
         return Fault("input", _safe(err))

@@ -26,7 +26,8 @@ OF_IMPORT = frozenset(
 
 
 def is_by_value(thing: FunctionType | type) -> bool:
-    """Whether no module that has a file defines this under its name, so that workers get a copy of it.
+    """Whether no module that has a file defines this under its name, so that workers get a copy of
+    it.
 
     As ``_lookup_module_and_qualname`` of cloudpickle.
     """
@@ -44,7 +45,9 @@ def is_by_value(thing: FunctionType | type) -> bool:
 
 
 def is_dynamic(module: ModuleType) -> bool:
-    """Whether a module was made by code and not by an import, so that its state is all that there is of it."""
+    """Whether a module was made by code and not by an import, so that its state is all that there
+    is of it.
+    """
     own = vars(module)  # the module may make up attributes
     found = [key for key in ("__file__", "__path__", "__spec__") if own.get(key) is not None]
     return not found and own.get("__name__") != "__main__"
@@ -57,7 +60,9 @@ def is_own(module: ModuleType) -> bool:
 
 
 def names_in(code: CodeType) -> set[str]:
-    """The names of globals and attributes in a function's code, and in that of functions inside it."""
+    """The names of globals and attributes in a function's code, and in that of functions inside
+    it.
+    """
     return {name for each in _codes(code) for name in each.co_names}
 
 
@@ -88,7 +93,9 @@ def annotations_of(thing: FunctionType | type) -> Mapping[str, object]:
 
 
 def own_members(kind: type) -> list[tuple[str, object]]:
-    """The methods and constants of a class, by name; without the docstring that a dataclass gets of itself."""
+    """The methods and constants of a class, by name; without the docstring that a dataclass gets of
+    itself.
+    """
     members = {key: value for key, value in vars(kind).items() if key not in NOT_CODE}
     doc = members.get("__doc__")
     if "__dataclass_fields__" in vars(kind) and str(doc).startswith(f"{kind.__name__}("):

@@ -1,8 +1,9 @@
 """Composition: slots hold stages, composites hold slots, and a composite is a stage like any other.
 
-A composite only decides which child runs next and what their results are worth together; it is written
-as a generator (``fold``) that yields a child's index and receives that child's StageResult, so that the
-one engine can run it in any process, sync or async, or replay it from results that are known already.
+A composite only decides which child runs next and what their results are worth together; it is
+written as a generator (``fold``) that yields a child's index and receives that child's StageResult,
+so that the one engine can run it in any process, sync or async, or replay it from results that are
+known already.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Slot:
         name: unique among its siblings; part of the paths in verdicts.
         stage: the stage, a function, or another composite.
         weight: share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
-        gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None, and 0 for
-            none at all, so that such a stage can be a penalty.
+        gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None, and
+            0 for none at all, so that such a stage can be a penalty.
         penalty: ``penalty * (1 - score)`` is taken off.
         bonus: ``bonus * score`` is added, unless the mean is 0.
         timeout: wall seconds; the stage's ``default_timeout``, else 30, when None.
@@ -78,7 +79,9 @@ class Slot:
 
     @property
     def kind(self) -> str:
-        """How reports name the stage: what the configuration called it, else its function or class."""
+        """How reports name the stage: what the configuration called it, else its function or
+        class.
+        """
         return self.use or target_of(self.stage)
 
     @property
@@ -155,7 +158,9 @@ class Composite:
         reject([*self._slot_problems(self.slots), *self._problems()])
 
     def fold(self) -> Fold:
-        """Yield the index of the child to run next, receive its result, return what all are worth."""
+        """Yield the index of the child to run next, receive its result, return what all are
+        worth.
+        """
         raise NotImplementedError
 
     def _problems(self) -> Iterable[str]:
@@ -185,9 +190,9 @@ class Composite:
 class Pipeline(Composite):
     """Runs its slots in order, stops at a failed gate, and shapes the rest into one value.
 
-    ``value = clamp(base·Σwᵢsᵢ/Σwᵢ + Σ bonusᵢ·sᵢ − Σ penaltyᵢ·(1−sᵢ), 0, 1)``.  A fault ends it unscored,
-    unless the stage could not have changed the value (weight 0, no gate, penalty or bonus, and it makes
-    nothing that a later stage needs).
+    ``value = clamp(base·Σwᵢsᵢ/Σwᵢ + Σ bonusᵢ·sᵢ − Σ penaltyᵢ·(1−sᵢ), 0, 1)``.  A fault ends it
+    unscored, unless the stage could not have changed the value (weight 0, no gate, penalty or
+    bonus, and it makes nothing that a later stage needs).
     """
 
     name = "pipeline"
@@ -248,15 +253,20 @@ def _gated(slot: Slot, score: float) -> float:
 
 
 class _Joined(Composite):
-    """One value of all scores; ends early where no score to come, nor one that a fault hides, can change it."""
+    """One value of all scores; ends early where no score to come, nor one that a fault hides, can
+    change it.
+    """
 
     _join: ClassVar[Any]  # of a list of scores
     # The values that can be certain before all scores are there.
     decisive: ClassVar[tuple[float, ...]]
 
     def fold(self) -> Fold:
-        low, high = [0.0] * len(self.slots), [1.0] * len(self.slots)  # what each score is between
-        value, fault = 0.0, None
+        # what each score is between
+        low = [0.0] * len(self.slots)
+        high = [1.0] * len(self.slots)
+        value = 0.0
+        fault = None
         for i, slot in enumerate(self.slots):
             result = yield i
             if result.outcome is None:
@@ -272,33 +282,46 @@ class _Joined(Composite):
 class AnyOf(_Joined):
     """The best child's score; ends early at 1.  A fault leaves it open unless a child reaches 1."""
 
-    name, _join, decisive = "any", max, (1.0,)
+    name = "any"
+    _join = max
+    decisive = (1.0,)
 
 
 class AllOf(_Joined):
     """The worst child's score; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name, _join, decisive = "all", min, (0.0,)
+    name = "all"
+    _join = min
+    decisive = (0.0,)
 
 
 class Product(_Joined):
     """The product of the scores; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name, _join, decisive = "product", math.prod, (0.0,)
+    name = "product"
+    _join = math.prod
+    decisive = (0.0,)
 
 
 class Quorum(_Joined):
-    """1 when at least ``k`` children score ``at`` or more, else 0; ends as soon as that is certain."""
+    """1 when at least ``k`` children score ``at`` or more, else 0; ends as soon as that is
+    certain.
+    """
 
-    name, decisive = "quorum", (0.0, 1.0)
+    name = "quorum"
+    decisive = (0.0, 1.0)
 
     def __init__(self, slots: Iterable[object], k: int, at: float = 1.0) -> None:
-        self.k, self.at = k, at
+        self.k = k
+        self.at = at
         super().__init__(slots)
 
     def _problems(self) -> Iterable[str]:
         if type(self.k) is not int or not 1 <= self.k <= len(self.slots):
-            yield f"k is an integer from 1 to the number of stages ({len(self.slots)}), not {self.k!r}"
+            yield (
+                f"k is an integer from 1 to the number of stages ({len(self.slots)}), not"
+                f" {self.k!r}"
+            )
         if not is_number(self.at) or not 0 < self.at <= 1:
             yield f"at is in (0, 1], not {self.at!r}"
 

@@ -22,7 +22,8 @@ _hashes: dict[
 
 
 def content_of(package: str) -> str:
-    """Hash all files of a top-level package, or the one file of a module; empty for a notebook's ``__main__``.
+    """Hash all files of a top-level package, or the one file of a module; empty for a notebook's
+    ``__main__``.
 
     A file is read once a process, and again when its size or its time has changed.
 
@@ -52,7 +53,9 @@ def hash_of_file(path: str) -> bytes:
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package is in a folder of installed distributions, where a version names its content."""
+    """Whether a package is in a folder of installed distributions, where a version names its
+    content.
+    """
     places = _places(package)
     return all(os.path.dirname(os.path.abspath(place)) in _installed() for place in places)
 

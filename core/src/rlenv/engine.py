@@ -1,9 +1,11 @@
-"""The one algorithm: run the steps of a plan, one stage at a time, and fold the results into a verdict.
+"""The one algorithm: run the steps of a plan, one stage at a time, and fold the results into a
+verdict.
 
-``evaluate`` is a generator.  What a process can do at once, it does on the spot; what must wait (a worker, the
-caller's loop, a group) it yields as a ``Step``, and the drivers differ only in how they wait.  Every stage's
-result goes into the attempt's log, so an evaluation can be stopped in one process and taken up in another: the
-log is replayed there, and the evaluation goes on where it ended.
+``evaluate`` is a generator.  What a process can do at once, it does on the spot; what must wait (a
+worker, the caller's loop, a group) it yields as a ``Step``, and the drivers differ only in how they
+wait.  Every stage's result goes into the attempt's log, so an evaluation can be stopped in one
+process and taken up in another: the log is replayed there, and the evaluation goes on where it
+ended.
 """
 
 from __future__ import annotations
@@ -32,12 +34,15 @@ class Await(NamedTuple):
 
 
 class GroupBarrier:
-    """The steps go on when ``slot`` has judged all attempts of the group that wait for it; with its result."""
+    """The steps go on when ``slot`` has judged all attempts of the group that wait for it; with its
+    result.
+    """
 
     def __init__(self, slot: CompiledSlot, attempt: Attempt) -> None:
         from concurrent.futures import Future
 
-        self.slot, self.attempt = slot, attempt
+        self.slot = slot
+        self.attempt = attempt
         self.future: Future[StageResult] = Future()
 
 
@@ -111,7 +116,8 @@ def composed(
             inner = yield from composed(child, attempt, executor, min(left, child.timeout))
             result = _nested(child, *inner)
         else:
-            attempt.draws, attempt.alone = child.draws, child.alone
+            attempt.draws = child.draws
+            attempt.alone = child.alone
             if attempt.known:
                 result = attempt.known.pop(0)
                 if result.stage != child.path:
@@ -134,7 +140,9 @@ def composed(
 
 
 def _next(fold: Fold, result: StageResult | None) -> int | Combined:
-    """The next child's index, or what the fold came to; a composite may be somebody's own, and break."""
+    """The next child's index, or what the fold came to; a composite may be somebody's own, and
+    break.
+    """
     try:
         return fold.send(result)  # type: ignore[arg-type]
     except StopIteration as stop:

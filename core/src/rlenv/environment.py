@@ -31,7 +31,9 @@ Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
 
 
 class RowExecutor(Protocol):
-    """Evaluates rows somewhere else, as ``rlenv_ray.RayWorkers`` does on a cluster: ``evaluate_many(rows, on=...)``."""
+    """Evaluates rows somewhere else, as ``rlenv_ray.RayWorkers`` does on a cluster:
+    ``evaluate_many(rows, on=...)``.
+    """
 
     def evaluate(self, env: Environment, rows: Iterator[AttemptOrVerdict]) -> Numbered:
         """Exactly one (index from 0, verdict) for each row, in any order, rows read as needed.
@@ -43,29 +45,31 @@ class RowExecutor(Protocol):
 
 
 class Environment:
-    """Scores responses: ``verify(prompt, response) -> float``, and ``evaluate`` for the whole verdict.
+    """Scores responses: ``verify(prompt, response) -> float``, and ``evaluate`` for the whole
+    verdict.
 
     Args:
         name: how logs and reports call it.
-        verifier: a composite, a stage, a function, or a sequence of slots, stages and functions, which
-            runs as a Pipeline.
+        verifier: a composite, a stage, a function, or a sequence of slots, stages and functions,
+            which runs as a Pipeline.
         tasks: what a prompt given as text is looked up in.
         pass_mark: a reward at or above it is a pass; in (0, 1].
-        thinking: what of a response is hidden reasoning, which text stages do not read: "hide", "closed" or
-            "keep"; see ``rlenv.text.read``.
-        tables: what plugins read of the tables that they claim of an env.toml, by name; part of the fingerprint.
+        thinking: what of a response is hidden reasoning, which text stages do not read: "hide",
+            "closed" or "keep"; see ``rlenv.text.read``.
+        tables: what plugins read of the tables that they claim of an env.toml, by name; part of the
+            fingerprint.
         observers: plugins (modules or objects with hooks) that watch verdicts.
         isolate: run inline stages in workers too.
         memory_mb: limit of each worker's memory in MiB; 2048 when None, none when 0.
         source: where it was read from, for messages.
 
-    ``slots`` are those of the outermost composite, ``stages`` all slots by path, composites last, ``places`` where
-    its stages run (any of worker, caller, inline), and ``group_only`` the paths of the stages that can only judge a
-    whole group.
+    ``slots`` are those of the outermost composite, ``stages`` all slots by path, composites last,
+    ``places`` where its stages run (any of worker, caller, inline), and ``group_only`` the paths of
+    the stages that can only judge a whole group.
 
     Raises:
-        ConfigError: for a composition that makes no sense, for a stage that holds an object whose state no
-            fingerprint can cover, and for every task that its stages refuse.
+        ConfigError: for a composition that makes no sense, for a stage that holds an object whose
+            state no fingerprint can cover, and for every task that its stages refuse.
     """
 
     def __init__(
@@ -89,7 +93,8 @@ class Environment:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
         if thinking not in THINKING:
             raise ConfigError(f"thinking is one of {', '.join(THINKING)}, not {thinking!r}")
-        self.name, self.source = name, source
+        self.name = name
+        self.source = source
         self.root = composite_of(verifier)
         self.slots = self.root.slots
         self.pass_mark = float(pass_mark)
@@ -149,7 +154,9 @@ class Environment:
 
     @classmethod
     def load(cls, name: str, **options: Unpack[Options]) -> Self:
-        """An environment by its installed name (entry-point group ``rlenv.environments``), or by path."""
+        """An environment by its installed name (entry-point group ``rlenv.environments``), or by
+        path.
+        """
         from .config.load import load_named
 
         return load_named(cls, name, **options)
@@ -170,7 +177,9 @@ class Environment:
     __call__ = verify
 
     def evaluate(self, prompt: Prompt, response: Response) -> Verdict:
-        """The whole verdict; never raises for a response or a broken stage (see ``verify`` for misuse)."""
+        """The whole verdict; never raises for a response or a broken stage (see ``verify`` for
+        misuse).
+        """
         if self.group_only:
             self._needs_no_group()
         return run_steps(self._steps(self._attempt(prompt, response)))
@@ -182,7 +191,8 @@ class Environment:
     async def aevaluate(self, prompt: Prompt, response: Response) -> Verdict:
         """``evaluate`` for callers with an event loop, which stays free.
 
-        An inline stage runs on the loop for up to its ``inline_limit`` of characters, and above in a worker.
+        An inline stage runs on the loop for up to its ``inline_limit`` of characters, and above in
+        a worker.
         """
         self._needs_no_group()
         if type(response) in (str, Trajectory) and "fingerprint" in vars(self):
@@ -199,7 +209,9 @@ class Environment:
         return verdict
 
     def _prepare(self, prompt: Prompt, response: Response) -> Attempt:
-        """An attempt, and before the first what else takes a moment: the hash of the code, the index of prompts."""
+        """An attempt, and before the first what else takes a moment: the hash of the code, the
+        index of prompts.
+        """
         _ = self.fingerprint, self.tasks.of_prompt
         return self._attempt(prompt, response)
 
@@ -211,14 +223,15 @@ class Environment:
         """Verdicts for many responses, lazily, in the order of the rows.
 
         Args:
-            rows: (task or prompt, response) pairs or (id, prompt, response) triples, tuples or lists,
-                read as needed.  The id finds the task, also where several tasks share a prompt; the
-                prompt of a triple is None or exactly that task's.  A row that makes no sense gets a
-                verdict with a fault of kind ``input``; the other rows are not affected.
-            workers: how many worker processes; given, even inline stages run there.  None: as many as
-                there are cores where a stage wants a worker, else none.
-            on: where to evaluate instead of on this machine, such as ``rlenv_ray.RayWorkers()``; observers are
-                then told there, and ``workers`` is left out.
+            rows: (task or prompt, response) pairs or (id, prompt, response) triples, tuples or
+                lists, read as needed.  The id finds the task, also where several tasks share a
+                prompt; the prompt of a triple is None or exactly that task's.  A row that makes no
+                sense gets a verdict with a fault of kind ``input``; the other rows are not
+                affected.
+            workers: how many worker processes; given, even inline stages run there.  None: as many
+                as there are cores where a stage wants a worker, else none.
+            on: where to evaluate instead of on this machine, such as ``rlenv_ray.RayWorkers()``;
+                observers are then told there, and ``workers`` is left out.
         """
         from .batch import in_order
 
@@ -227,7 +240,8 @@ class Environment:
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
-        """``evaluate_many`` as (index of the row from 0, verdict) pairs, each as soon as it is done.
+        """``evaluate_many`` as (index of the row from 0, verdict) pairs, each as soon as it is
+        done.
 
         Args:
             rows: as for ``evaluate_many``.
@@ -327,7 +341,11 @@ class Environment:
         said = response.messages if isinstance(response, Trajectory) else response
         if isinstance(said, (list, tuple)) and all(isinstance(m, Mapping) for m in said):
             talk = Trajectory(said)  # without tokens
-            held = {type(a): a for a in getattr(response, "artifacts", ()) if type(a) in self._plan.takes}  # fmt: skip
+            held = {
+                type(a): a
+                for a in getattr(response, "artifacts", ())
+                if type(a) in self._plan.takes
+            }
             return Attempt(task, talk.final, talk, held, self.thinking)
         wanted = "a text, or message dicts in a list or a Trajectory"
         raise TypeError(f"a response is {wanted}, not {type(response).__name__}")

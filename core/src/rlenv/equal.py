@@ -32,8 +32,8 @@ def _no_blanks(_: object, __: object, aliases: Mapping[str, list[str]]) -> None:
 class Equal:
     """1 when the response is the answer, else 0; an empty response never is.
 
-    The task's answer is a text, a number, or a list of such, of which any one is right.  Without options
-    the comparison is exact but for white space around the texts.
+    The task's answer is a text, a number, or a list of such, of which any one is right.  Without
+    options the comparison is exact but for white space around the texts.
 
     Args:
         strip: ignore white space around the response and the answer.
@@ -98,7 +98,8 @@ def _blank(text: str) -> bool:
 
 
 def _texts(task: Task, answer: object) -> list[str]:
-    """The accepted texts of an answer of this task; a whole float is written both ways, 42 and 42.0.
+    """The accepted texts of an answer of this task; a whole float is written both ways, 42 and
+    42.0.
 
     Raises:
         TaskError: when it is neither text, a finite number nor a list of them, or a text is blank.

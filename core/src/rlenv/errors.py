@@ -25,7 +25,9 @@ def hide(text: str, written: str) -> None:
 
 
 def masked(text: str) -> str:
-    """``text`` without what ``hide`` was given: the values of variables that paths are written with."""
+    """``text`` without what ``hide`` was given: the values of variables that paths are written
+    with.
+    """
     for hidden in sorted(_hidden, key=len, reverse=True):
         text = text.replace(hidden, _hidden[hidden])
     return text
@@ -42,7 +44,9 @@ class RlenvError(Exception):
 
 
 class ConfigError(RlenvError):
-    """A configuration that makes no sense; ``problems`` lists every mistake found, one line each."""
+    """A configuration that makes no sense; ``problems`` lists every mistake found, one line
+    each.
+    """
 
     def __init__(self, *problems: str) -> None:
         self.problems = tuple(map(masked, problems))
@@ -69,15 +73,20 @@ class UnknownTask(ConfigError, LookupError):
 
 
 class TaskError(RlenvError):
-    """A task that a stage cannot work with (a gold answer that does not parse, a missing column)."""
+    """A task that a stage cannot work with (a gold answer that does not parse, a missing
+    column).
+    """
 
     def __init__(self, message: str, task_id: str | None = None) -> None:
-        self.message, self.task_id = message, task_id
+        self.message = message
+        self.task_id = task_id
         super().__init__(message if task_id is None else f"task {task_id!r}: {message}")
 
 
 class PluginError(RlenvError):
-    """A plugin that cannot be used; the message names the plugin, its distribution and the remedy."""
+    """A plugin that cannot be used; the message names the plugin, its distribution and the
+    remedy.
+    """
 
 
 class InputError(RlenvError):
@@ -86,7 +95,9 @@ class InputError(RlenvError):
 
 @frozen
 class Fault:
-    """The verifier broke.  ``kind`` is one of FAULT_KINDS; ``transient`` says that a retry may help."""
+    """The verifier broke.  ``kind`` is one of FAULT_KINDS; ``transient`` says that a retry may
+    help.
+    """
 
     kind: str
     message: str
@@ -109,10 +120,11 @@ class VerifierFault(RlenvError):
 class WorkExceeded(RlenvError):
     """A piece of work outran its CPU or memory budget, or crashed its worker twice.
 
-    ``kind`` is ``timeout``, ``memory`` or ``crash``.  The input caused it, so the stage that asked for
-    the work answers with a 0 and the reason, never with a fault.
+    ``kind`` is ``timeout``, ``memory`` or ``crash``.  The input caused it, so the stage that asked
+    for the work answers with a 0 and the reason, never with a fault.
     """
 
     def __init__(self, kind: str, message: str) -> None:
-        self.kind, self.message = kind, message
+        self.kind = kind
+        self.message = message
         super().__init__(f"{kind}: {message}")

@@ -1,7 +1,9 @@
-"""What runs beside the caller: an event loop for stages that must be one for all, and threads for plain work.
+"""What runs beside the caller: an event loop for stages that must be one for all, and threads for
+plain work.
 
-Deadlines are enforced by cancellation.  A stage that keeps the loop busy (``time.sleep`` in an async check)
-cannot be cancelled: a watch notices, faults that stage, abandons its thread and goes on with a fresh loop.
+Deadlines are enforced by cancellation.  A stage that keeps the loop busy (``time.sleep`` in an
+async check) cannot be cancelled: a watch notices, faults that stage, abandons its thread and goes
+on with a fresh loop.
 """
 
 from __future__ import annotations
@@ -68,7 +70,9 @@ class _Job(Future[object]):
 
     def __init__(self, slot: CompiledSlot, call: Check[object], seconds: float) -> None:
         super().__init__()
-        self.slot, self.call, self.seconds = slot, call, seconds
+        self.slot = slot
+        self.call = call
+        self.seconds = seconds
         self.task: asyncio.Task[object] | None = None
         self.due = math.inf
 
@@ -85,7 +89,8 @@ class BackgroundEventLoop:
         self._users: WeakSet[CompiledSlot] = WeakSet()
 
     def submit(self, slot: CompiledSlot, call: Check[object], seconds: float) -> Future[object]:
-        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a fault.
+        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a
+        fault.
 
         Cancelling the future cancels the check.
         """
@@ -133,14 +138,17 @@ class BackgroundEventLoop:
 
     def look(self) -> bool:
         """Find who blocks the loop, and what should have ended; True while there is a loop."""
-        loop, stepping, now = self._loop, self._stepping, monotonic()
+        loop = self._loop
+        stepping = self._stepping
+        now = monotonic()
         late = next((job for job in tuple(self._jobs) if now > job.due), None)
         if loop is None:
             return False
         if not self._thread.is_alive():
             self._abandon(loop)
         elif stepping and now - stepping[1] > min(BLOCKED_AFTER, stepping[0].seconds):
-            job, spent = stepping[0], now - stepping[1]
+            job = stepping[0]
+            spent = now - stepping[1]
             message = f"it kept the shared event loop for {spent:.1f} s; await instead of blocking"
             self._abandon(loop, job, faulted(job.slot, "blocked", message, spent))
         elif late and (stepping is None or now > late.due + BLOCKED_AFTER):
@@ -212,7 +220,8 @@ def _tell(loop: MarkedLoop, what: Callable[[], object]) -> None:
 def off_loop(
     work: Callable[[], object], threads: int = 16, seconds: float = AWAY, lost: object = None
 ) -> Future[Any]:
-    """Call it in one of so many threads; one for what keeps the interpreter to itself, as pickling does.
+    """Call it in one of so many threads; one for what keeps the interpreter to itself, as pickling
+    does.
 
     Args:
         work: what to call.
@@ -225,7 +234,8 @@ def off_loop(
         for _ in range(threads):
             _staff(_queues[threads])
     future: Future[object] = Future()
-    queue, due = _queues[threads], math.inf
+    queue = _queues[threads]
+    due = math.inf
 
     def run() -> None:
         nonlocal due

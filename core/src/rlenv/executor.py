@@ -69,8 +69,8 @@ class CallerExecutor:
 class AsyncExecutor(CallerExecutor):
     """The same inside somebody's event loop, which it leaves free.
 
-    What is small runs on the loop, or in a thread where it may wait; what is large, in a worker: a thread is
-    no remedy there, since one call of ``re`` keeps the interpreter to itself.
+    What is small runs on the loop, or in a thread where it may wait; what is large, in a worker: a
+    thread is no remedy there, since one call of ``re`` keeps the interpreter to itself.
 
     Args:
         hire: makes the workers for inline stages where there are no others; may take a moment.
@@ -81,7 +81,8 @@ class AsyncExecutor(CallerExecutor):
     def check(self, slot: CompiledSlot, attempt: Attempt, seconds: float) -> Steps[StageResult]:
         if slot.place == "caller":
             return (yield from _on_loop(slot, attempt, seconds))
-        inline, limit = slot.place == "inline", slot.inline_limit
+        inline = slot.place == "inline"
+        limit = slot.inline_limit
         small = inline and attempt.size(limit) <= limit
         if small and slot.warm:
             return (yield from _in_turn(slot, attempt))

@@ -1,4 +1,6 @@
-"""What made a verdict, as one hash: the configuration, the state of stages, the code, the secret."""
+"""What made a verdict, as one hash: the configuration, the state of stages, the code, the
+secret.
+"""
 
 from __future__ import annotations
 
@@ -71,16 +73,19 @@ def _reject_unsendable(plan: Plan) -> None:
 
 
 def fingerprint(plan: Plan, made: Made, pass_mark: float, thinking: str) -> str:
-    """Hash what verdicts depend on: slots, the state of stages, tables, pass mark, hidden parts and code.
+    """Hash what verdicts depend on: slots, the state of stages, tables, pass mark, hidden parts and
+    code.
 
-    Where a stage draws random inputs, the id of the secret's key counts too: other inputs may give other verdicts.
+    Where a stage draws random inputs, the id of the secret's key counts too: other inputs may give
+    other verdicts.
 
-    A stage counts with all that it holds; ``rlenv.state`` says how.  The options that were written count too, but
-    for attrs classes, whose state holds them.  The code is rlenv and every package that the class of a stage, composite or table or a function comes
-    from, by the bytes of all its files.  So an edit counts even where a version stood still.  Of classes of
-    other objects that stages hold, an installed package counts by its version.  The file of a function that is
-    named ``./file.py:name`` counts, and with it the files that the function declares in ``reads``; a module next to
-    it cannot be imported there, and other packages that it imports do not count.
+    A stage counts with all that it holds; ``rlenv.state`` says how.  The options that were written
+    count too, but for attrs classes, whose state holds them.  The code is rlenv and every package
+    that the class of a stage, composite or table or a function comes from, by the bytes of all its
+    files.  So an edit counts even where a version stood still.  Of classes of other objects that
+    stages hold, an installed package counts by its version.  The file of a function that is named
+    ``./file.py:name`` counts, and with it the files that the function declares in ``reads``; a
+    module next to it cannot be imported there, and other packages that it imports do not count.
     """
     places = [*plan.leaves, *plan.composites, plan.root]
     whole = {
@@ -95,12 +100,14 @@ def fingerprint(plan: Plan, made: Made, pass_mark: float, thinking: str) -> str:
 
 
 def code_of(stages: Iterable[object]) -> dict[str, tuple[str | None, str]]:
-    """The version and a hash of the content of rlenv, and of each package that these stages come from.
+    """The version and a hash of the content of rlenv, and of each package that these stages come
+    from.
 
     Raises:
         ConfigError: a stage holds an object whose state cannot be seen.
     """
-    stages, state = list(stages), State()
+    stages = list(stages)
+    state = State()
     for stage in stages:
         state.of(stage, target_of(stage))
     return _code(stages, state.packages)
@@ -143,7 +150,8 @@ def _stage(slot: Slot, state: State) -> dict[str, object]:
 
 
 def _globals_here(stage: Any, state: State) -> str:
-    """Describe the globals of a function that runs in this process, where they may have been set to other values.
+    """Describe the globals of a function that runs in this process, where they may have been set to
+    other values.
 
     Workers import a module anew; here, what a script assigned to it holds.
     """
@@ -157,7 +165,9 @@ def _globals_here(stage: Any, state: State) -> str:
 
 
 def _written(slot: Slot) -> Iterator[tuple[str, object]]:
-    """The options that were written, where the state may lack them, less those that are defaults of the class."""
+    """The options that were written, where the state may lack them, less those that are defaults of
+    the class.
+    """
     kind = type(slot.stage)
     if not slot.options or is_function(slot.stage) or tells_all(kind):
         return

@@ -1,4 +1,6 @@
-"""How to call a reward function that was written for a trainer: a lambda that the error message offers."""
+"""How to call a reward function that was written for a trainer: a lambda that the error message
+offers.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ class Foreign:
 
     Args:
         marks: parameters that only functions of this trainer have.
-        arguments: the name of each argument that the trainer passes, and an expression for its value.
+        arguments: the name of each argument that the trainer passes, and an expression for its
+            value.
         columns: true where the trainer passes the other columns of a row by name, one list each.
         result: what selects the score of one response from the result.
         stage: the stage that runs such functions, for an env.toml; "" for none.
@@ -83,7 +86,10 @@ def remedy(name: str, target: str, parameters: Mapping[str, Parameter]) -> str:
             call = f"{name}({', '.join(given)}){foreign.result}"
             said = f"This is {trainer}'s signature: pass lambda {taken}: {call}"
             if foreign.stage:
-                said += f'; in an env.toml, use = "{foreign.stage}" and options = {{ function = "{target}" }}'
+                said += (
+                    f'; in an env.toml, use = "{foreign.stage}" and options = {{ function ='
+                    f' "{target}" }}'
+                )
             return said
     return ""
 

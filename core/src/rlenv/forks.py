@@ -1,6 +1,7 @@
 """What keeps a forked child from waiting for threads that it does not have.
 
-A fork waits for the imports of other threads: its child would find modules half made, and locked for good.
+A fork waits for the imports of other threads: its child would find modules half made, and locked
+for good.
 
 Before it forks, CPython takes the lock of the import system, but not those of modules
 (``importlib._bootstrap._ModuleLock``): they belong to threads that a child does not have.
@@ -19,7 +20,8 @@ from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 IMPORTS = 10.0  # seconds that a fork waits at most, should an import wait for the thread that forks
-BEGUN = 0.5  # seconds in which a thread takes a module's lock that it has in its hands, or lets go of it
+# seconds in which a thread takes a module's lock that it has in its hands, or lets go of it
+BEGUN = 0.5
 
 
 def _importing() -> tuple[bool, bool]:
@@ -58,7 +60,8 @@ class lazy(Generic[T]):  # noqa: N801 - used as functools.cached_property is, wh
     """A property made on first use; of two threads that make it, the first sets it."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
-        self.func, self.__doc__ = make, make.__doc__
+        self.func = make
+        self.__doc__ = make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

@@ -32,8 +32,21 @@ _SYNONYMS = {
     **dict.fromkeys(("question", "query"), "prompt"),
     **dict.fromkeys(("metadata", "extra_info", "state"), "info"),
 }
-_NO_SCORE = ("list", "tuple", "set", "str", "bytes", "Iterator", "Generator",
-             "Awaitable", "Coroutine", "Sequence", "Iterable", "None", "NoneType")  # fmt: skip
+_NO_SCORE = (
+    "list",
+    "tuple",
+    "set",
+    "str",
+    "bytes",
+    "Iterator",
+    "Generator",
+    "Awaitable",
+    "Coroutine",
+    "Sequence",
+    "Iterable",
+    "None",
+    "NoneType",
+)
 
 
 class FunctionStage:
@@ -140,9 +153,11 @@ def declared_by(function: object) -> dict[str, object]:
 
 
 def outcome_of(returned: object) -> Outcome:
-    """The Outcome that a function's return value stands for: a number, a bool, or a mapping with ``score``.
+    """The Outcome that a function's return value stands for: a number, a bool, or a mapping with
+    ``score``.
 
-    Other keys of the mapping than those of an Outcome become private data, since they may hold the answer.
+    Other keys of the mapping than those of an Outcome become private data, since they may hold the
+    answer.
 
     Raises:
         ScoreError: for anything else.
@@ -156,20 +171,26 @@ def outcome_of(returned: object) -> Outcome:
         keys = sorted(map(str, returned))
         raise ScoreError(f'a mapping needs the key "score"; it has {keys!r:.200}')
     rest = {str(key): value for key, value in returned.items()}
-    score, private = _plain(rest.pop("score")), rest.pop("private", {})
+    score = _plain(rest.pop("score"))
+    private = rest.pop("private", {})
     known = {key: rest.pop(key) for key in ("detail", "data", "steps") if key in rest}
     return Outcome(score, **known, private={**private, **rest})
 
 
 def _outcome_of_number(returned: object) -> Outcome:
-    """The Outcome of a number; an error for one out of range says what runs a trainer's function as it is."""
+    """The Outcome of a number; an error for one out of range says what runs a trainer's function as
+    it is.
+    """
     try:
         return Outcome(_plain(returned))
     except ScoreError as err:
         if not isinstance(returned, SupportsFloat) or not isfinite(returned):
             raise
         stages = " or ".join(each.stage for each in FOREIGN.values() if each.stage)
-        remedy = f"a reward function that was written for a trainer runs as it is with use = {stages} and options = {{ scale = [lowest, highest] }}"
+        remedy = (
+            f"a reward function that was written for a trainer runs as it is with use = {stages}"
+            " and options = { scale = [lowest, highest] }"
+        )
         raise ScoreError(f"{err}; {remedy}") from None
 
 

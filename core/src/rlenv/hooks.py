@@ -1,7 +1,8 @@
 """The contract between rlenv and its plugins, in full.
 
-A plugin is a module named by an entry point in group ``rlenv``; its functions carry ``@rlenv.hookimpl``
-and its constant ``RLENV_API = 1`` says which major version of this contract it was built for.
+A plugin is a module named by an entry point in group ``rlenv``; its functions carry
+``@rlenv.hookimpl`` and its constant ``RLENV_API = 1`` says which major version of this contract it
+was built for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ hookimpl = HookimplMarker("rlenv")
 
 @frozen
 class Examples:
-    """Responses whose worth the author is sure of; the laws, the audit and ``rlenv check`` use them.
+    """Responses whose worth the author is sure of; the laws, the audit and ``rlenv check`` use
+    them.
 
     Args:
         right: (task, response) pairs that pass.
@@ -72,14 +74,17 @@ class EnvironmentView(Protocol):
 
 @hookspec
 def rlenv_stages() -> Stages:  # type: ignore[empty-body]
-    """Short name → stage class, or ``"module:Class"`` so that a heavy import waits until it is used."""
+    """Short name → stage class, or ``"module:Class"`` so that a heavy import waits until it is
+    used.
+    """
 
 
 @hookspec
 def rlenv_parts() -> Mapping[str, Mapping[str, object]]:  # type: ignore[empty-body]
     """``{port: {short name: target}}`` for what plugins share.
 
-    Ports: ``sandbox``, ``constraint``, ``probe``, ``task-source``, ``tool``, ``context``, ``store``, ``transport``.
+    Ports: ``sandbox``, ``constraint``, ``probe``, ``task-source``, ``tool``, ``context``,
+    ``store``, ``transport``.
     """
 
 
@@ -100,7 +105,9 @@ def rlenv_attacks() -> Mapping[str, Sequence[Attack]]:  # type: ignore[empty-bod
 
 @hookspec
 def rlenv_stage_finished(env: EnvironmentView, task: Task, result: StageResult) -> None:
-    """Observe one stage's result, in the caller's process; only for plugins named in ``observers``."""
+    """Observe one stage's result, in the caller's process; only for plugins named in
+    ``observers``.
+    """
 
 
 @hookspec
@@ -110,8 +117,10 @@ def rlenv_verdict(env: EnvironmentView, task: Task, response: str, verdict: Verd
 
 @hookspec
 def rlenv_report_sections(env: EnvironmentView, public: bool) -> Sequence[tuple[str, str]]:  # type: ignore[empty-body]  # noqa: FBT001
-    """(title, HTML) of sections for the report of a run, made with its environment; ``public`` reports leave this machine.
+    """(title, HTML) of sections for the report of a run, made with its environment; ``public``
+    reports leave this machine.
 
-    The HTML may have tables, lists and SVG with ``fill="var(--ink)"``; scripts, styles, links and images are taken
-    out, and classes other than ``note``, ``how``, ``n`` and ``scroll``.  At most 200,000 characters.
+    The HTML may have tables, lists and SVG with ``fill="var(--ink)"``; scripts, styles, links and
+    images are taken out, and classes other than ``note``, ``how``, ``n`` and ``scroll``.  At most
+    200,000 characters.
     """

@@ -28,7 +28,8 @@ class Isolation:
 
             async def open(self, profile): ...
 
-    A class without one has a tier that is known only once a session is open, as of a sandbox at a server.
+    A class without one has a tier that is known only once a session is open, as of a sandbox at a
+    server.
 
     Args:
         name: "jail" is the part ``jail`` of the plugin ``sandbox``; others are ``plugin/part``.

@@ -1,4 +1,6 @@
-"""Text for readers: what others wrote, made safe to show, cut and folded, and the nearest valid name."""
+"""Text for readers: what others wrote, made safe to show, cut and folded, and the nearest valid
+name.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ _SUSPECT = re.compile(r"[^\n\t -~]+")
 def visible(text: str) -> str:
     """``text`` with everything that a terminal obeys or does not show written as escapes.
 
-    These are the Unicode categories of control (Cc, without newline and tab), format (Cf), private use (Co),
-    unassigned (Cn) and surrogate (Cs) characters and of line and paragraph separators (Zl, Zp).  Joiners within
-    emoji and Persian words are format characters too, and can carry hidden text, so they are escaped as well.
+    These are the Unicode categories of control (Cc, without newline and tab), format (Cf), private
+    use (Co), unassigned (Cn) and surrogate (Cs) characters and of line and paragraph separators
+    (Zl, Zp).  Joiners within emoji and Persian words are format characters too, and can carry
+    hidden text, so they are escaped as well.
     """
     return text if text.isprintable() else _SUSPECT.sub(_escaped, text)
 
@@ -54,7 +57,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, names: Iterable[str], *, what: str = "") -> str:
-    """`` did you mean "max_words"?`` or a list of what there is; "" where there is nothing to say."""
+    """`` did you mean "max_words"?`` or a list of what there is; "" where there is nothing to
+    say.
+    """
     names = sorted(names)
     if near := nearest(name, names):
         return f'did you mean "{near}"?'
@@ -65,7 +70,9 @@ def suggest(name: str, names: Iterable[str], *, what: str = "") -> str:
 
 
 def unreadable(path: str | os.PathLike[str], error: Exception, *suffixes: str) -> str:
-    """Why a file that should end in one of ``suffixes`` cannot be read, and which may have been meant."""
+    """Why a file that should end in one of ``suffixes`` cannot be read, and which may have been
+    meant.
+    """
     if isinstance(error, IsADirectoryError):
         inside = sorted(name for name in os.listdir(path) if name.endswith(suffixes))
         hint = f"; did you mean {os.path.join(path, inside[0])}?" if inside else ""
@@ -86,7 +93,9 @@ def no_such_file(path: str | os.PathLike[str]) -> str:
 
 
 def as_text(summary: str, rows: Rows) -> str:
-    """What ``print`` shows: the reward, then for each stage its path, score, and detail or fault."""
+    """What ``print`` shows: the reward, then for each stage its path, score, and detail or
+    fault.
+    """
     lines = [*folded("", summary, NOTE_LINES)]
     for path, score, note in rows:
         lines += *folded("  ", f"{path}: {score}", 1), *folded("      ", note, NOTE_LINES)

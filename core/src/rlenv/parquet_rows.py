@@ -1,7 +1,8 @@
 """Rows of Parquet files, read in pieces whose size is known before they are made Python objects.
 
-A few bytes of Parquet can stand for gigabytes: a dictionary holds a long value once, and a run of one number
-counts the rows that have it.  So strings stay in their dictionaries until the sizes of the rows were summed.
+A few bytes of Parquet can stand for gigabytes: a dictionary holds a long value once, and a run of
+one number counts the rows that have it.  So strings stay in their dictionaries until the sizes of
+the rows were summed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from .row_limits import RowLimits, expansion_problem, read_whole, row_problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Rows that are decoded together.  Many, because each batch brings along the dictionary of all before it in the
-# row group; what they take is bounded by what the row group is decompressed to.
+# Rows that are decoded together.  Many, because each batch brings along the dictionary of all
+# before it in the row group; what they take is bounded by what the row group is decompressed to.
 BATCH = 1 << 16
 PIECE = 16 << 20  # bytes of rows that are made Python objects together
 
@@ -63,7 +64,8 @@ class _Plan:
     Attributes:
         compressed: bytes in the file.
         expanded: bytes once decompressed, at least.
-        dictionaries: the paths of strings that are kept in dictionaries while their sizes are summed.
+        dictionaries: the paths of strings that are kept in dictionaries while their sizes are
+            summed.
         batch: rows that are decoded together.
     """
 
@@ -89,7 +91,9 @@ class _Plan:
 
 
 def _longest(column: Any, kind: Any) -> int:
-    """Bytes of the longest value that pages of this encoding can repeat although no dictionary is kept; else 0."""
+    """Bytes of the longest value that pages of this encoding can repeat although no dictionary is
+    kept; else 0.
+    """
     if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
         return int(kind.length)
     if "DELTA_BYTE_ARRAY" in column.encodings:  # each value may repeat a part of the one before

@@ -14,8 +14,8 @@ MOST = 10_000_000  # bytes of a stage that is shipped by value
 
 
 def pickled(stage: object) -> bytes:
-    """The stage as bytes.  What no module has, because it is defined in ``__main__``, in a notebook or in
-    another function, goes by value.
+    """The stage as bytes.  What no module has, because it is defined in ``__main__``, in a notebook
+    or in another function, goes by value.
 
     Raises:
         ConfigError: it cannot travel; the message names what holds it back, and what to do.
@@ -68,7 +68,9 @@ def _cannot(stage: object, why: str) -> str:
 
 
 def _reached(stage: object, depth: int = 3) -> Iterator[tuple[str, object]]:
-    """The globals, closed-over variables and attributes that a stage or function uses, innermost first."""
+    """The globals, closed-over variables and attributes that a stage or function uses, innermost
+    first.
+    """
     function: Any = getattr(stage, "function", stage)
     code = getattr(function, "__code__", None)
     if code is None:

@@ -24,7 +24,8 @@ INLINE_SECONDS = 0.1  # of wall time in a worker for so many characters; the law
 
 
 class CompiledSlot:
-    """A slot in its place, with all that the engine asks of it; ``children`` are those of a composite.
+    """A slot in its place, with all that the engine asks of it; ``children`` are those of a
+    composite.
 
     ``place`` is where its stage runs; ``timeout`` is in wall seconds.
     """
@@ -33,8 +34,11 @@ class CompiledSlot:
         self, index: int, path: str, slot: Slot, children: Sequence[CompiledSlot] = ()
     ) -> None:
         stage = slot.stage
-        self.index, self.path, self.children = index, path, children
-        self.slot, self.stage = slot, cast("Any", stage)
+        self.index = index
+        self.path = path
+        self.children = children
+        self.slot = slot
+        self.stage = cast("Any", stage)
         self.who = f"{path} ({slot.kind})"
         self.check: Any = getattr(stage, "check", None)  # of an attempt; None where it has none
         self.check_group: Any = getattr(stage, "check_group", None)
@@ -69,20 +73,24 @@ class CompiledSlot:
             self.place, self.env = "worker", _env_of(self.slot)
 
     def allowed(self, attempt: Attempt, seconds: float) -> float:
-        """Wall seconds in a worker: those given, and more for a long text that an inline stage reads."""
+        """Wall seconds in a worker: those given, and more for a long text that an inline stage
+        reads.
+        """
         if self.place != "inline" or seconds < self.timeout:
             return seconds
         return max(seconds, INLINE_SECONDS * attempt.size(LARGE) / max(1, self.inline_limit))
 
 
 def _env_of(slot: Slot) -> Env:
-    """The variables that its workers may see beside harmless ones; None: all, as for an installed stage.
+    """The variables that its workers may see beside harmless ones; None: all, as for an installed
+    stage.
 
     A stage that was given a function of a file sees what that function may see.
     """
     from .references import FileFunction, is_reference
 
-    env, own = attribute(slot.stage, "env"), slot.stage
+    env = attribute(slot.stage, "env")
+    own = slot.stage
     names = [at.name for at in getattr(own, "__attrs_attrs__", ())] or getattr(own, "__dict__", [])
     held = FileFunction in [type(getattr(own, name, None)) for name in names]
     if env is None and (type(own).__module__ == "__main__" or is_reference(slot.use) or held):
@@ -93,8 +101,8 @@ def _env_of(slot: Slot) -> Env:
 class Plan:
     """The tree of a composition with its leaves in order, and what loading found worth a warning.
 
-    ``checked`` says that another process found it sound already; without ``is_whole``, stages are left out
-    that others may need.
+    ``checked`` says that another process found it sound already; without ``is_whole``, stages are
+    left out that others may need.
 
     Raises:
         ConfigError: with every problem found, one line each.
@@ -110,7 +118,8 @@ class Plan:
         self.takes = frozenset(k for leaf in self.leaves for k in leaf.takes if attrs.has(k))
         phases = {leaf.phase for leaf in self.leaves if leaf.slot.matters}
         for leaf in self.leaves:
-            leaf.known_kinds, leaf.alone = known | self.takes, phases == {leaf.phase}
+            leaf.known_kinds = known | self.takes
+            leaf.alone = phases == {leaf.phase}
         if not checked:
             reject(p for at in [*self.leaves, *self.composites] for p in _stage_problems(at))
             reject(_artifact_problems(self.leaves) if is_whole else ())
@@ -179,7 +188,9 @@ class Plan:
 
 
 def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:
-    """What is wrong with what the stages are and declare; nothing else can be read before it is right."""
+    """What is wrong with what the stages are and declare; nothing else can be read before it is
+    right.
+    """
     for slot in composite.slots:
         stage = slot.stage
         who = f"{prefix}{slot.name} ({slot.kind})"
@@ -189,7 +200,9 @@ def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:
             yield f"{who} is a class: build it, {stage.__name__}(...)"
         else:
             if not is_stage(stage):
-                yield f"{who} is not a stage: it has neither check(attempt) nor check_group(attempts)"
+                yield (
+                    f"{who} is not a stage: it has neither check(attempt) nor check_group(attempts)"
+                )
             yield from (f"{who}: {text}" for text in stage_problems(stage))
 
 
@@ -206,17 +219,30 @@ def _stage_problems(leaf: CompiledSlot) -> Iterator[str]:
     if (budget := leaf.budget) is None:
         return
     if leaf.is_async or leaf.check_group or leaf.place != "worker":
-        yield f"{leaf.who}: a budget ({budget:g} s) is for a plain check in a worker, and this is none: drop it, and limit what the stage starts, as rlenv.workers.call does with seconds={budget:g}"
+        yield (
+            f"{leaf.who}: a budget ({budget:g} s) is for a plain check in a worker, and this is"
+            " none: drop it, and limit what the stage starts, as rlenv.workers.call does with"
+            f" seconds={budget:g}"
+        )
     elif leaf.timeout < 2 * budget:
-        yield f"{leaf.who}: its timeout of {leaf.timeout:g} wall seconds contradicts its budget of {budget:g} CPU seconds: give it {2 * budget:g} s or more"
+        yield (
+            f"{leaf.who}: its timeout of {leaf.timeout:g} wall seconds contradicts its budget of"
+            f" {budget:g} CPU seconds: give it {2 * budget:g} s or more"
+        )
 
 
 def _too_short(at: CompiledSlot) -> str:
     """A response could reach this timeout before the limits that end it with a score."""
     whose = "the limits of the stages in it" if at.children else "its own limits of a response"
     given = f"{at.who}: its timeout of {at.timeout:g} wall seconds"
-    contradicts = f"is shorter than the {at.least_timeout:g} s that {whose} may take on a busy machine, so that a response can force a fault"
-    return f"{given} {contradicts}: drop the timeout, give it {at.least_timeout:g} s or more, or lower those limits (the option budget)"
+    contradicts = (
+        f"is shorter than the {at.least_timeout:g} s that {whose} may take on a busy machine, so"
+        " that a response can force a fault"
+    )
+    return (
+        f"{given} {contradicts}: drop the timeout, give it {at.least_timeout:g} s or more, or lower"
+        " those limits (the option budget)"
+    )
 
 
 def _artifact_problems(leaves: list[CompiledSlot]) -> Iterator[str]:

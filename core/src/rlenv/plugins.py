@@ -37,7 +37,8 @@ class PluginInfo:
         name: its name; of a plugin, what ``use`` begins with.
         distribution, version: what ``pip`` calls it; the first, where several claim the name.
         target: what the entry point names, as ``module`` or ``module:name``.
-        error: why it cannot be used, with the traceback where its import failed; None while unknown or well.
+        error: why it cannot be used, with the traceback where its import failed; None while unknown
+            or well.
         api: its ``RLENV_API``; None before it is loaded.
     """
 
@@ -75,7 +76,10 @@ def by_name(group: str, *own: PluginInfo) -> dict[str, PluginInfo]:
         first = found.setdefault(info.name, info)
         if first is not info:
             who = f"{first.distribution} {first.version} and {info.distribution} {info.version}"
-            error = f"two distributions claim the name '{info.name}': {who}; neither is used, uninstall one"
+            error = (
+                f"two distributions claim the name '{info.name}': {who}; neither is used,"
+                " uninstall one"
+            )
             found[info.name] = evolve(first, error=error)
     return dict(sorted(found.items()))
 
@@ -86,7 +90,9 @@ def entries(group: str) -> list[PluginInfo]:
 
 
 @cache
-def _entries(path: tuple[str, ...]) -> list[tuple[str, PluginInfo]]:  # noqa: ARG001 - the cache's key
+def _entries(
+    path: tuple[str, ...],
+) -> list[tuple[str, PluginInfo]]:
     from importlib.metadata import distributions
 
     found: dict[str, list[tuple[str, PluginInfo]]] = {}
@@ -100,7 +106,9 @@ def _entries(path: tuple[str, ...]) -> list[tuple[str, PluginInfo]]:  # noqa: AR
 
 
 class Registry:
-    """The plugins of this process.  Loading one imports its module; its stages wait until they are used."""
+    """The plugins of this process.  Loading one imports its module; its stages wait until they are
+    used.
+    """
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -157,7 +165,8 @@ class Registry:
         """The plugin's module (or the object registered by hand).
 
         Raises:
-            PluginError: when it is not installed, doubled, broken, or built for another hook version.
+            PluginError: when it is not installed, doubled, broken, or built for another hook
+                version.
         """
         info = self._loaded.get(name) or self.info(name)
         if info.api is None and info.error is None:
@@ -178,7 +187,8 @@ class Registry:
         """The class that ``use = "plugin/short"`` names.
 
         Raises:
-            PluginError: when the plugin or the stage is missing or broken; the message says what to do.
+            PluginError: when the plugin or the stage is missing or broken; the message says what to
+                do.
         """
         plugin, _, short = use.partition("/")
         if not plugin or not short:
@@ -215,12 +225,14 @@ class Registry:
         return plugin
 
     def supplied(self, name: str, hook: str) -> dict[str, Any]:
-        """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has none.
+        """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has
+        none.
 
         Raises:
             PluginError: as ``load`` does, or when the hook itself fails.
         """
-        who, function = f"{self.info(name)}: {hook}()", hook_of(self.load(name), hook)
+        who = f"{self.info(name)}: {hook}()"
+        function = hook_of(self.load(name), hook)
         with blamed(f"{who} failed"):
             result = {} if function is None else function()
         if not isinstance(result, Mapping):
@@ -270,7 +282,9 @@ def _is_word(text: str) -> bool:
 
 
 def hook_of(plugin: object, hook: str) -> Callable[..., Any] | None:
-    """The plugin's function for a hook, called with what it names of the arguments; None: it has none."""
+    """The plugin's function for a hook, called with what it names of the arguments; None: it has
+    none.
+    """
     for name in dir(plugin):
         function: Any = getattr(plugin, name, None)
         options = getattr(function, "rlenv_impl", None)
@@ -363,8 +377,12 @@ def resolve(target: str) -> object:
 
 
 def makers_of(kind: type, use: str) -> list[str]:
-    """The stages, among those of the plugin that ``use`` names, that make an artifact of this type."""
-    plugin, known, found = use.partition("/")[0], registry(), []
+    """The stages, among those of the plugin that ``use`` names, that make an artifact of this
+    type.
+    """
+    plugin = use.partition("/")[0]
+    known = registry()
+    found = []
     for short in sorted(known._shorts(plugin)):
         with suppress(PluginError):
             if kind in getattr(known.stage_type(f"{plugin}/{short}"), "makes", ()):

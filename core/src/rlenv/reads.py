@@ -49,7 +49,10 @@ def _problem(folder: Path, name: str) -> str:
         why = "it is not a file" if os.path.exists(path) else no_such_file(path)
         return f'reads: "{name}": {why}'
     if not path.resolve().is_relative_to(folder.resolve()):
-        return f'reads: "{name}" leads out of the folder of the file that reads it, which is not allowed'
+        return (
+            f'reads: "{name}" leads out of the folder of the file that reads it, which is not'
+            " allowed"
+        )
     return ""
 
 

@@ -11,13 +11,17 @@ from typing import TypeAlias, Union
 Json: TypeAlias = Union[str, float, list["Json"], dict[str, "Json"], None]
 
 LONGEST_INT = 14_000  # bits; Python writes some 4,300 digits
-# Levels of lists and dicts, and values in all: a response that made more could not be sent on, and be unscored.
-DEEPEST, MOST = 200, 500_000
-FEW, WIDE = 32, 1 << 62
+# Levels of lists and dicts, and values in all: a response that made more could not be sent on, and
+# be unscored.
+DEEPEST = 200
+MOST = 500_000
+FEW = 32
+WIDE = 1 << 62
 
 
 def dumps(value: object) -> str:
-    """One line of ASCII JSON; a lone surrogate survives as its escape, what is no JSON becomes its text.
+    """One line of ASCII JSON; a lone surrogate survives as its escape, what is no JSON becomes its
+    text.
 
     Two surrogates that meet are read back as the one character they make: JSON cannot tell.
     """
@@ -28,10 +32,11 @@ def dumps(value: object) -> str:
 
 
 def plain(value: object) -> Json:
-    """The nearest JSON value: tuples and sets become lists, other objects their text, NaN becomes "nan".
+    """The nearest JSON value: tuples and sets become lists, other objects their text, NaN becomes
+    "nan".
 
-    Integers too long for decimal digits become hexadecimal text; what holds itself, or is nested deeper than
-    DEEPEST, becomes "...".  Beyond MOST values the rest is left out.
+    Integers too long for decimal digits become hexadecimal text; what holds itself, or is nested
+    deeper than DEEPEST, becomes "...".  Beyond MOST values the rest is left out.
     """
     if type(value) is dict and len(value) <= FEW:
         for key, item in value.items():
@@ -43,7 +48,9 @@ def plain(value: object) -> Json:
 
 
 def _is_plain(value: object, most: int = FEW) -> bool:
-    """Whether JSON has it as it is: a number, a text or a short list of such, which can be told at once."""
+    """Whether JSON has it as it is: a number, a text or a short list of such, which can be told at
+    once.
+    """
     if type(value) is int or type(value) is float:
         return -WIDE < value < WIDE
     if type(value) is list:

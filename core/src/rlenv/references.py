@@ -1,7 +1,7 @@
 """What ``use = "package.module:name"`` and ``use = "./file.py:name"`` refer to.
 
-A module is imported here, from the interpreter's own path.  A file is only read here, for the signature;
-it is imported in the process that runs the function.
+A module is imported here, from the interpreter's own path.  A file is only read here, for the
+signature; it is imported in the process that runs the function.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def _of_module(module: str, name: str) -> object:
         where = ""
         if isinstance(error, ModuleNotFoundError):
             remedy = f"install it, or name a file next to the env.toml, ./{last}.py:{name}"
-            where = f"; modules are looked up on Python's own path, not in the working directory: {remedy}"
+            where = (
+                "; modules are looked up on Python's own path, not in the working directory:"
+                f" {remedy}"
+            )
         raise ConfigError(f"{module}: {type(error).__name__}: {error}{where}") from error
     if name not in found:
         names = [n for n, value in found.items() if callable(value) and not n.startswith("_")]
@@ -85,7 +88,8 @@ def _inside(place: str, base: str | os.PathLike[str]) -> Path:
 
 
 class FileFunction:
-    """A function in a file; the file is imported when it is first called, in the process that calls it.
+    """A function in a file; the file is imported when it is first called, in the process that calls
+    it.
 
     Args:
         path: the file.
@@ -97,13 +101,15 @@ class FileFunction:
         reads: the same of each file that it declares to read, by the path as it is written.
 
     Raises:
-        ConfigError: the file is not valid Python, has no such function at its top level, or declares to read a
-            file that is not there.
+        ConfigError: the file is not valid Python, has no such function at its top level, or
+            declares to read a file that is not there.
     """
 
     def __init__(self, path: Path, written: str, name: str) -> None:
-        self.path, self.written = path, written
-        self.__module__, self.__qualname__ = written, name
+        self.path = path
+        self.written = written
+        self.__module__ = written
+        self.__qualname__ = name
         source = path.read_bytes()
         self.sha256 = hashlib.sha256(source).hexdigest()
         definition = self._definition(source)
@@ -118,7 +124,8 @@ class FileFunction:
         return [self.sha256, self.__qualname__, self.reads]
 
     def _definition(self, source: bytes) -> Definition:
-        name, where = self.__qualname__, self.written
+        name = self.__qualname__
+        where = self.written
         found = _top_level(source, where)
         definition = found.get(name)
         if isinstance(definition, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -133,8 +140,8 @@ class FileFunction:
         """The function itself; runs the file, once a process, and writes no bytecode next to it.
 
         Raises:
-            ConfigError: the file, or one that it reads, changed since the environment was made, or it defines
-                something else.
+            ConfigError: the file, or one that it reads, changed since the environment was made, or
+                it defines something else.
             Exception: whatever the file raises.
         """
         function = getattr(_module_of(self.path, self.sha256), self.__qualname__, None)
@@ -213,7 +220,9 @@ def _signature(node: Definition) -> inspect.Signature:
 
 
 def _declared(node: ast.AST, written: str) -> dict[str, object]:
-    """The arguments of ``@stage(...)``, which are read as literals, since the file is not imported here."""
+    """The arguments of ``@stage(...)``, which are read as literals, since the file is not imported
+    here.
+    """
     declared: dict[str, object] = {}
     for call in getattr(node, "decorator_list", ()):
         name = ast.unparse(call.func if isinstance(call, ast.Call) else call).rpartition(".")[2]

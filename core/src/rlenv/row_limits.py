@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 SHORTER = "shorten it or leave it out"
 CONTAINER = 64  # bytes of an empty list or dict in memory, which two bytes of JSON stand for
-TIMES = 4  # how many times its bytes a text of JSON may take in memory, where the bytes are at their limit
+# how many times its bytes a text of JSON may take in memory, where the bytes are at their limit
+TIMES = 4
 
 
 @frozen
 class RowLimits:
     """Limits on what is read of one file; beyond them, reading ends with an error.
 
-    What a text of JSON or CSV takes in memory, as ``memory_of`` estimates it, is limited to four times as much.
+    What a text of JSON or CSV takes in memory, as ``memory_of`` estimates it, is limited to four
+    times as much.
 
     Attributes:
-        row_bytes: of one row: of a line of JSONL, of the lines of a CSV row, of the values of any other row.
+        row_bytes: of one row: of a line of JSONL, of the lines of a CSV row, of the values of any
+            other row.
         whole_bytes: of a file that is read as a whole: .json, and .parquet.gz once decompressed.
         expansion: how many times its size a compressed file may expand to.
         expanded_bytes: what any compressed file may expand to, however small it is.
@@ -62,8 +65,8 @@ def row_problem(place: str, limits: RowLimits) -> str:
 def expansion_problem(size: int, allowed: int) -> str:
     """The message for a file that expands to more than it may."""
     return (
-        f"{size:,} bytes expand to more than {allowed:,}, the limit for a file of this size; if you trust "
-        "the file, write its rows uncompressed as .jsonl, which has no limit of this kind"
+        f"{size:,} bytes expand to more than {allowed:,}, the limit for a file of this size; if you"
+        " trust the file, write its rows uncompressed as .jsonl, which has no limit of this kind"
     )
 
 
@@ -129,7 +132,9 @@ class Inflated(io.RawIOBase):
 
 
 def size_of(value: object) -> int:
-    """About how many bytes a value of JSON has: those of its strings, and 8 for every other part."""
+    """About how many bytes a value of JSON has: those of its strings, and 8 for every other
+    part.
+    """
     total = 0
     waiting = [value]
     while waiting:

@@ -31,10 +31,11 @@ Row: TypeAlias = tuple[int, Union[dict[str, object], str]]
 def read_rows(
     path: str | Path, columns: Columns = None, *, limits: RowLimits = LIMITS
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (number, row), from 1: of JSONL the line, of JSON the item of its one list, else the row.
+    """Yield (number, row), from 1: of JSONL the line, of JSON the item of its one list, else the
+    row.
 
-    ``-`` is JSONL from standard input; a JSON file is read as a whole.  A row that is too long, and a compressed
-    file that expands too far, cannot be read.
+    ``-`` is JSONL from standard input; a JSON file is read as a whole.  A row that is too long, and
+    a compressed file that expands too far, cannot be read.
 
     Args:
         path: the file.

@@ -36,7 +36,9 @@ class RemoteStage:
     where = "inline"
 
     def __init__(self, takes: tuple[type, ...], makes: tuple[type, ...], phase: str) -> None:
-        self.takes, self.makes, self.phase = takes, makes, phase
+        self.takes = takes
+        self.makes = makes
+        self.phase = phase
 
     def check(self, _attempt: Attempt) -> Outcome:
         raise RuntimeError("this stage runs in the caller's process")
@@ -69,10 +71,11 @@ class _PlanUnpickler(pickle.Unpickler):
 
 
 def pickle_plan(plan: Plan, env: Env) -> tuple[bytes, dict[CompiledSlot, str]]:
-    """The plan's composition as bytes for ``Runner``, and the leaves that do not come along, with why they cannot.
+    """The plan's composition as bytes for ``Runner``, and the leaves that do not come along, with
+    why they cannot.
 
-    An inline stage travels where it can, since it may be between two worker stages.  A stage that wants
-    another environment than ``env`` stays behind.
+    An inline stage travels where it can, since it may be between two worker stages.  A stage that
+    wants another environment than ``env`` stays behind.
 
     Raises:
         ConfigError: when a worker stage can be neither imported nor pickled there.
@@ -81,7 +84,8 @@ def pickle_plan(plan: Plan, env: Env) -> tuple[bytes, dict[CompiledSlot, str]]:
     blobs: list[bytes] = []
     left: dict[CompiledSlot, str] = {}
     for slot in plan.leaves:
-        blob, why = b"", ""
+        blob = b""
+        why = ""
         try:
             if slot.place != "caller" and slot.env == env:
                 blob = pickled(slot.stage)
@@ -121,9 +125,11 @@ def kinds_of(leaves: Iterable[CompiledSlot]) -> tuple[type, ...]:
 
 
 class RuntimeExecutor:
-    """Runs the stages of one attempt in a worker, each under its deadline, and hands over what ran before the next.
+    """Runs the stages of one attempt in a worker, each under its deadline, and hands over what ran
+    before the next.
 
-    On a worker's event loop, async checks are awaited, and plain ones run in a thread, one at a time.
+    On a worker's event loop, async checks are awaited, and plain ones run in a thread, one at a
+    time.
     """
 
     def __init__(self, runner: Runner, report: SlotReport, payload: Wire) -> None:
@@ -184,8 +190,11 @@ class RuntimeExecutor:
             return self._ended(slot, result)
 
     def pack(self, slot: CompiledSlot, result: StageResult) -> StageResult:
-        """Pack new artifacts that some stage takes; the result, or a fault where one cannot be sent on."""
-        attempt, taken = self.attempt, self.runner.plan.takes
+        """Pack new artifacts that some stage takes; the result, or a fault where one cannot be sent
+        on.
+        """
+        attempt = self.attempt
+        taken = self.runner.plan.takes
         for kind, artifact in attempt.artifacts.items():
             if kind in taken and self._packed.get(kind, (None,))[0] is not artifact:
                 try:
@@ -201,7 +210,8 @@ class RuntimeExecutor:
         results = [encode_result(result) for result in self.attempt.log[self._known :]]
         if ended or not self._packed:
             return 0, *results
-        kinds, new = kinds_of(filter(is_local, self.runner.plan.leaves)), self._packed.items()
+        kinds = kinds_of(filter(is_local, self.runner.plan.leaves))
+        new = self._packed.items()
         sent = [(kinds.index(k), *p) for k, (_, p) in new if p is not None and k in kinds]
         return sent, *results
 
@@ -214,8 +224,8 @@ def _wait(step: Step) -> Steps[StageResult]:
 class Runner:
     """What a worker does with one attempt: walk as far as it can, and return what it learned.
 
-    A payload is (attempt, known results, artifacts, grouped); see ``serialization``.  The caller walks the same way
-    over the results, so that no worker says what a verdict is.
+    A payload is (attempt, known results, artifacts, grouped); see ``serialization``.  The caller
+    walks the same way over the results, so that no worker says what a verdict is.
     """
 
     in_flight = 64
@@ -228,7 +238,8 @@ class Runner:
         if self.is_async:
             import asyncio
 
-            leaves, turn = self.plan.leaves, asyncio.Semaphore()
+            leaves = self.plan.leaves
+            turn = asyncio.Semaphore()
             self.doors = {at.index: asyncio.Semaphore(at.at_once) for at in leaves if at.at_once}
             self.doors |= {at.index: turn for at in leaves if not at.is_async}  # one at a time
 
@@ -246,7 +257,8 @@ class Runner:
 class GroupRunner(Runner):
     """What a worker does with a group: one stage's ``check_group`` over all attempts.
 
-    A payload is (slot index, payloads as of ``Runner``); the reply is a list of replies as of ``Runner``.
+    A payload is (slot index, payloads as of ``Runner``); the reply is a list of replies as of
+    ``Runner``.
     """
 
     def __init__(self, blob: bytes) -> None:
@@ -259,7 +271,8 @@ class GroupRunner(Runner):
         executors = [RuntimeExecutor(self, report, member) for member in members]
         attempts = [executor.attempt for executor in executors]
         for attempt in attempts:
-            attempt.draws, attempt.alone = slot.draws, slot.alone
+            attempt.draws = slot.draws
+            attempt.alone = slot.alone
         report.begin(slot.timeout, slot.index)
         results = check_group_now(slot, attempts, ())
         report.end()

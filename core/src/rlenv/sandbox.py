@@ -1,11 +1,13 @@
 """The sandbox port: what runs an untrusted program, and how the trusted side talks to it.
 
-Types only.  Adapters live in plugins (part ``sandbox`` of `rlenv_parts`); all keep the same contract:
+Types only.  Adapters live in plugins (part ``sandbox`` of `rlenv_parts`); all keep the same
+contract:
 
-- A *session* runs programs, one at a time, each in a fresh process that sees nothing of the one before.
+- A *session* runs programs, one at a time, each in a fresh process that sees nothing of the one
+  before.
 - A program gets a *channel*: a stream of frames (a length as 4 bytes, little endian, then that many
-  bytes) on descriptor 3, for reading and writing.  A frame is only bytes: whoever asked decides what
-  they are worth.  Its standard output and error are kept apart from the channel.
+  bytes) on descriptor 3, for reading and writing.  A frame is only bytes: whoever asked decides
+  what they are worth.  Its standard output and error are kept apart from the channel.
 - What a program does is data in `Exit` or a `ChannelError`; a sandbox that breaks says so in
   ``Exit.fault`` or raises VerifierFault from ``open`` and ``start``.
 - A session may hold a `Workspace`, a directory that outlives its programs.  Its content is on the
@@ -25,9 +27,9 @@ from .tiers import TIERS, Tier, rank
 from .values import Fault
 
 __all__ = [
-    "CHANNEL", "REASONS", "TIERS", "ChannelEnded", "ChannelError", "ChannelTimeout", "Diagnosis", "Entry",
-    "Exit", "FrameTooLong", "Isolation", "Profile", "Sandbox", "Session", "Tier", "Workspace", "WorkspaceError",
-    "close_all", "get", "rank",
+    "CHANNEL", "REASONS", "TIERS", "ChannelEnded", "ChannelError", "ChannelTimeout", "Diagnosis",
+    "Entry", "Exit", "FrameTooLong", "Isolation", "Profile", "Sandbox", "Session", "Tier",
+    "Workspace", "WorkspaceError", "close_all", "get", "rank",
 ]  # fmt: skip
 
 CHANNEL = 3  # the program's descriptor of its channel
@@ -69,7 +71,8 @@ class Profile:
         wall_s: seconds on one program's clock until it is killed (see ``Session``).
         memory_mb: MiB for one program and its descendants, their temporary files included.
         pids: processes and threads at one time.
-        output_bytes: how much is kept of each, standard output and standard error; the rest is dropped.
+        output_bytes: how much is kept of each, standard output and standard error; the rest is
+            dropped.
         files: read-only files that every program finds, as relative path and content; a Python
             program can import them.
         paths: absolute directories of this machine that programs may read and execute from,
@@ -77,10 +80,11 @@ class Profile:
         devices: device files that programs may open ("/dev/nvidia0").
         min_isolation: the weakest tier that is accepted.
         hash_seed: PYTHONHASHSEED of the program.
-        beside: it runs in turns with a program in another session of whoever asks.  Such sessions have places of
-            their own, as many again: those who hold one place never wait for one another's second.
-        workspace_mb: MiB that the session's workspace may hold, each file rounded up to 4 KiB; at most an
-            eighth of ``memory_mb``.  0: the session has no workspace.
+        beside: it runs in turns with a program in another session of whoever asks.  Such sessions
+            have places of their own, as many again: those who hold one place never wait for one
+            another's second.
+        workspace_mb: MiB that the session's workspace may hold, each file rounded up to 4 KiB; at
+            most an eighth of ``memory_mb``.  0: the session has no workspace.
         workspace_files: files, directories and links that the workspace may hold, at most 20,000.
     """
 
@@ -106,10 +110,11 @@ class Exit:
     """How a program ended.
 
     Args:
-        status: its exit status, minus the number of the signal that ended it, None when it never began.
-        reason: "exit", "signal", "cpu" (limit), "wall" (limit), "memory" (limit), "disk" (it left more
-            than the workspace may hold, which is as it was before), "killed" (by ``finish``) or "lost"
-            (with the sandbox; then ``fault`` is set).
+        status: its exit status, minus the number of the signal that ended it, None when it never
+            began.
+        reason: "exit", "signal", "cpu" (limit), "wall" (limit), "memory" (limit), "disk" (it left
+            more than the workspace may hold, which is as it was before), "killed" (by ``finish``)
+            or "lost" (with the sandbox; then ``fault`` is set).
         cpu: seconds of CPU of it and the descendants it waited for or that died with it.
         wall: seconds of wall time from its start to its end, waiting for a processor included.
         peak_memory: bytes, as the system measured them.
@@ -135,7 +140,9 @@ class Exit:
 
 @frozen
 class Diagnosis:
-    """One line of ``rlenv doctor``: ``ok`` is False for what is missing; ``said`` then names the remedy."""
+    """One line of ``rlenv doctor``: ``ok`` is False for what is missing; ``said`` then names the
+    remedy.
+    """
 
     what: str
     said: str
@@ -167,7 +174,9 @@ class ChannelTimeout(ChannelError):
 
 
 class WorkspaceError(RlenvError):
-    """A path, size or snapshot that a workspace rejects; the message may be shown to whoever chose it."""
+    """A path, size or snapshot that a workspace rejects; the message may be shown to whoever chose
+    it.
+    """
 
 
 @frozen
@@ -192,24 +201,26 @@ class Entry:
 class Workspace(Protocol):
     """A directory that outlives the programs that run in it; ``Session.workspace``.
 
-    It holds regular files, directories and symbolic links with names in UTF-8.  What else a program makes
-    (FIFOs, sockets, devices, other names) is dropped when it ends; hard links become files of their own.
-    It is at most 64 directories deep, and a path has at most 1,024 bytes.
+    It holds regular files, directories and symbolic links with names in UTF-8.  What else a program
+    makes (FIFOs, sockets, devices, other names) is dropped when it ends; hard links become files of
+    their own. It is at most 64 directories deep, and a path has at most 1,024 bytes.
 
-    Paths are relative; "." and repeated slashes are dropped.  "..", absolute paths, NUL and text that is not
-    Unicode raise WorkspaceError.  Links are kept as links and are never followed.  All calls take turns, in
-    the order in which they were made.  While a program that ``Session.start`` began is not finished, they
-    raise RuntimeError, as they do once the session is closed.
+    Paths are relative; "." and repeated slashes are dropped.  "..", absolute paths, NUL and text
+    that is not Unicode raise WorkspaceError.  Links are kept as links and are never followed.  All
+    calls take turns, in the order in which they were made.  While a program that ``Session.start``
+    began is not finished, they raise RuntimeError, as they do once the session is closed.
     """
 
     async def run(
         self, program: Program, *, stdin: bytes = ..., cpu_s: Seconds = ..., wall_s: Seconds = ...
     ) -> Exit:
-        """Run a program with the workspace as its working directory, to its end; see ``Session.start``.
+        """Run a program with the workspace as its working directory, to its end; see
+        ``Session.start``.
 
-        When this returns, nothing of the program runs any more.  The workspace stays as it was where the
-        ``Exit`` has a fault or the reason "disk", where the program took its place down with it (as by
-        memory), and where this raises or is canceled; else it is as the program left it.
+        When this returns, nothing of the program runs any more.  The workspace stays as it was
+        where the ``Exit`` has a fault or the reason "disk", where the program took its place down
+        with it (as by memory), and where this raises or is canceled; else it is as the program left
+        it.
         """
 
     async def read(self, path: str, max_bytes: int | None = ...) -> bytes:
@@ -230,10 +241,13 @@ class Workspace(Protocol):
         """Everything in it, sorted by path."""
 
     async def snapshot(self) -> str:
-        """Keep its content until the session is closed; a hash of it: equal content, equal id, on every adapter."""
+        """Keep its content until the session is closed; a hash of it: equal content, equal id, on
+        every adapter.
+        """
 
     async def restore(self, snapshot: str, source: Workspace | None = ...) -> None:
-        """Make its content that of a snapshot: of ``source``, a workspace of any adapter, or of its own.
+        """Make its content that of a snapshot: of ``source``, a workspace of any adapter, or of its
+        own.
 
         Raises:
             WorkspaceError: there is no such snapshot, or it does not fit.
@@ -241,18 +255,20 @@ class Workspace(Protocol):
 
 
 class Session(Protocol):
-    """A lease on one place in a sandbox.  Programs run one at a time; ``close`` gives the place back.
+    """A lease on one place in a sandbox.  Programs run one at a time; ``close`` gives the place
+    back.
 
-    With a workspace (``Profile.workspace_mb``) every program has that as its working directory: ``/workdir``
-    in the jail and in containers, a temporary folder elsewhere.  Then a place is held only while a program runs.
+    With a workspace (``Profile.workspace_mb``) every program has that as its working directory:
+    ``/workdir`` in the jail and in containers, a temporary folder elsewhere.  Then a place is held
+    only while a program runs.
 
-    Limits do not depend on what else the machine does.  A program is stopped when it has used the limit in
-    CPU, with all that it started, or on its clock: wall time less the time in which it had answered every
-    frame that it was sent, and less the time that it stood ready to run and got no processor, of which at
-    most 28 times its CPU is believed.  So a program that sleeps, or gives up
-    the processor again and again, is stopped as one that computes is.  Only where the machine is so busy
-    that a program gets less than a 30th of a processor may 30 times the limit pass in wall time with neither
-    reached; then the machine is at fault.
+    Limits do not depend on what else the machine does.  A program is stopped when it has used the
+    limit in CPU, with all that it started, or on its clock: wall time less the time in which it had
+    answered every frame that it was sent, and less the time that it stood ready to run and got no
+    processor, of which at most 28 times its CPU is believed.  So a program that sleeps, or gives up
+    the processor again and again, is stopped as one that computes is.  Only where the machine is so
+    busy that a program gets less than a 30th of a processor may 30 times the limit pass in wall
+    time with neither reached; then the machine is at fault.
     """
 
     isolation: Tier
@@ -298,14 +314,16 @@ class Session(Protocol):
         """
 
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
-        """The next frame, of at most ``max_bytes``, within ``timeout`` seconds of CPU and of the program's clock.
+        """The next frame, of at most ``max_bytes``, within ``timeout`` seconds of CPU and of the
+        program's clock.
 
         Raises:
             ChannelEnded, ChannelTimeout, FrameTooLong: see there.
         """
 
     async def finish(self, wait: float | None = None) -> Exit:
-        """Wait ``wait`` seconds of wall time at most (None: to a limit) for the program's end, then kill it.
+        """Wait ``wait`` seconds of wall time at most (None: to a limit) for the program's end, then
+        kill it.
 
         When this returns, nothing of the program runs any more.
         """
@@ -315,17 +333,20 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its options.
+    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its
+    options.
 
-    The class says which tier its sessions have, in an attribute ``tier``, unless only a session can tell: stages then
-    take it by its name, as ``isolation = "plugin/part"``, where the tier is strong enough (see `Isolation`).
+    The class says which tier its sessions have, in an attribute ``tier``, unless only a session can
+    tell: stages then take it by its name, as ``isolation = "plugin/part"``, where the tier is
+    strong enough (see `Isolation`).
     """
 
     async def open(self, profile: Profile, /) -> Session:
         """Lease a place; waits while all are taken.
 
         Raises:
-            ConfigError: the profile cannot be had here; the message says what is missing and how to get it.
+            ConfigError: the profile cannot be had here; the message says what is missing and how to
+                get it.
             VerifierFault: the sandbox cannot be reached now.
         """
 
@@ -333,7 +354,9 @@ class Sandbox(Protocol):
         """End every process that the sandbox keeps warm."""
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        """What it can give on this machine, what it cannot, and how to get that; starts nothing lasting."""
+        """What it can give on this machine, what it cannot, and how to get that; starts nothing
+        lasting.
+        """
 
 
 _open: dict[tuple[str, tuple[tuple[str, object], ...]], Sandbox] = {}
@@ -352,7 +375,9 @@ def get(name: str, **options: object) -> Sandbox:
 
 
 def close_all() -> None:
-    """End every process that the sandboxes of this process keep warm.  Blocks until that is done."""
+    """End every process that the sandboxes of this process keep warm.  Blocks until that is
+    done.
+    """
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 

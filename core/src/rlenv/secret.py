@@ -1,4 +1,5 @@
-"""The secret that random test inputs are drawn from: no policy can predict them, every process agrees.
+"""The secret that random test inputs are drawn from: no policy can predict them, every process
+agrees.
 
 It is ``RLENV_SECRET``, or 32 random bytes made once in the user's state folder with mode 0600.
 """
@@ -20,7 +21,8 @@ def secret() -> bytes:
     """The secret of this machine and user.
 
     Raises:
-        ConfigError: when the state folder cannot be read or written; ``RLENV_SECRET`` is the remedy.
+        ConfigError: when the state folder cannot be read or written; ``RLENV_SECRET`` is the
+            remedy.
     """
     if (inherited := _inherited()) == WITHHELD:
         remedy = 'declare env = ("RLENV_SECRET",) on the function to have it'
@@ -32,7 +34,9 @@ def secret() -> bytes:
 
 
 def handed_on() -> bytes:
-    """What this process's own workers get: the secret, or what stands for it in a worker of functions."""
+    """What this process's own workers get: the secret, or what stands for it in a worker of
+    functions.
+    """
     return WITHHELD if _inherited() == WITHHELD else secret()
 
 

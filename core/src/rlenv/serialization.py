@@ -1,7 +1,8 @@
-"""Attempts, results and artifacts as plain data: what crosses the pipe between the caller and its workers.
+"""Attempts, results and artifacts as plain data: what crosses the pipe between the caller and its
+workers.
 
-An artifact is an instance of an attrs class that a stage names in ``makes``.  Its fields hold what FIELDS says,
-and what a worker sends of them cannot choose a class.
+An artifact is an instance of an attrs class that a stage names in ``makes``.  Its fields hold what
+FIELDS says, and what a worker sends of them cannot choose a class.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _ONE["int"] = lambda text: int(text, 16)
 
 
 def encode_result(result: StageResult) -> Wire:
-    """What a stage said: its path and seconds, and either a fault or a score with what else there is of an outcome.
+    """What a stage said: its path and seconds, and either a fault or a score with what else there
+    is of an outcome.
 
     Composites are folded again in the caller.
     """
-    outcome, fault = result.outcome, result.fault
+    outcome = result.outcome
+    fault = result.fault
     if outcome is None:
         return result.stage, result.seconds, fault and (fault.kind, fault.message, fault.transient)
     more = outcome.detail, outcome.data, outcome.steps, outcome.private
@@ -61,7 +64,8 @@ def decode_result(wire: Wire, paths: Container[str]) -> StageResult:
     if type(detail) is not str or type(data) is not dict or type(private) is not dict:
         raise ValueError("not an outcome")
     if data or private:
-        data, private = plain(data), plain(private)
+        data = plain(data)
+        private = plain(private)
     return StageResult(stage, Outcome(score, detail, data, steps, private), None, seconds)
 
 
@@ -97,13 +101,16 @@ def _fault(wire: Wire) -> Fault:
 
 
 def encode_payload(attempt: Attempt) -> Wire:
-    """What ``runtime.Runner`` takes: the attempt, its results so far, its artifacts, whether it is of a group."""
+    """What ``runtime.Runner`` takes: the attempt, its results so far, its artifacts, whether it is
+    of a group.
+    """
     known = [encode_result(result) for result in attempt.log] if attempt.log else None
     return encode_attempt(attempt), known, attempt.artifacts or None, attempt.grouped
 
 
 def encode_attempt(attempt: Attempt) -> Wire:
-    task, trajectory = attempt.task, attempt.trajectory
+    task = attempt.task
+    trajectory = attempt.trajectory
     info = dict(task.info) if task.info else None
     asked = (task.prompt, task.answer, info, task.id, task.split)
     messages = None if trajectory is None else trajectory.messages

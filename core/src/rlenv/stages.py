@@ -1,6 +1,8 @@
-"""What a plugin writes: a stage.  Any class with ``check`` (or ``check_group``) is one; so is any function.
+"""What a plugin writes: a stage.  Any class with ``check`` (or ``check_group``) is one; so is any
+function.
 
-``ATTRIBUTES`` lists everything that a stage may declare, and ``stage`` declares it on a function or class.
+``ATTRIBUTES`` lists everything that a stage may declare, and ``stage`` declares it on a function or
+class.
 """
 
 from __future__ import annotations
@@ -39,8 +41,10 @@ class Attempt:
         task: the task, with the answer; for the verifier only.
         response: exactly what the policy wrote; of a trajectory, its last assistant message.
         trajectory: the whole conversation, where there is one.
-        thinking: what is taken for hidden reasoning: "hide", "closed" or "keep"; see ``rlenv.text.read``.
-        alone: for the stage that reads it, whether no stage of another phase counts in its environment.
+        thinking: what is taken for hidden reasoning: "hide", "closed" or "keep"; see
+            ``rlenv.text.read``.
+        alone: for the stage that reads it, whether no stage of another phase counts in its
+            environment.
     """
 
     task: Task
@@ -49,9 +53,10 @@ class Attempt:
     # Everything that was put so far, by type.
     artifacts: dict[type, object] = field(factory=dict)
     thinking: Thinking = "hide"
-    # Of the engine: the results so far, and the seconds that timeouts of composites limit, which are not those
-    # of inline stages; results that another process found beyond; whether group stages wait for the other
-    # responses; what the stage that reads it next declares.
+    # Of the engine: the results so far, and the seconds that timeouts of composites limit, which
+    # are not those
+    # of inline stages; results that another process found beyond; whether group stages wait for the
+    # other responses; what the stage that reads it next declares.
     log: Sequence[StageResult] = field(default=(), init=False)
     spent: float = field(default=0.0, init=False)
     known: list[StageResult] = field(default=(), init=False)  # none yet
@@ -62,7 +67,9 @@ class Attempt:
 
     @property
     def visible(self) -> str:
-        """The response without hidden reasoning, channel marks and end-of-turn marks: what counts."""
+        """The response without hidden reasoning, channel marks and end-of-turn marks: what
+        counts.
+        """
         return self.reading.text
 
     @property
@@ -73,7 +80,9 @@ class Attempt:
         return self._reading
 
     def with_hidden(self, outcome: Outcome) -> Outcome:
-        """The outcome of a stage that read ``visible``: its data says how many characters were hidden, if any."""
+        """The outcome of a stage that read ``visible``: its data says how many characters were
+        hidden, if any.
+        """
         hidden = self.reading.hidden
         return evolve(outcome, data={**outcome.data, "hidden": hidden}) if hidden else outcome
 
@@ -100,7 +109,8 @@ class Attempt:
         self.artifacts = {k: made for k, made in self.artifacts.items() if k is not kind}
 
     def key(self) -> bytes:
-        """32 bytes drawn from the secret, the task and the response: the seed of random test inputs.
+        """32 bytes drawn from the secret, the task and the response: the seed of random test
+        inputs.
 
         The same response to the same task always gets the same key; no policy can predict it.
 
@@ -116,10 +126,13 @@ class Attempt:
         return attempt_key(self.task, self.response)
 
     def size(self, most: int) -> int:
-        """Characters that a policy wrote and a stage may read; counting ends where they are more than ``most``."""
+        """Characters that a policy wrote and a stage may read; counting ends where they are more
+        than ``most``.
+        """
         if self.trajectory is None:
             return len(self.response)
-        size, parts = 0, [self.trajectory.messages]
+        size = 0
+        parts = [self.trajectory.messages]
         while parts and size <= most:
             part: object = parts.pop()
             if isinstance(part, (str, list, tuple, Mapping)):
@@ -131,11 +144,12 @@ class Attempt:
 
 @runtime_checkable
 class Stage(Protocol):
-    """The least a stage has.  ``ATTRIBUTES`` lists what else it may declare; two methods are optional:
+    """The least a stage has.  ``ATTRIBUTES`` lists what else it may declare; two methods are
+    optional:
 
-    ``validate(task)`` raises TaskError for a task that the stage cannot work with; it runs over all tasks
-    when they load.  ``survey(tasks)`` runs once over all tasks when they are sound and returns warnings of
-    the environment, one line each.
+    ``validate(task)`` raises TaskError for a task that the stage cannot work with; it runs over all
+    tasks when they load.  ``survey(tasks)`` runs once over all tasks when they are sound and
+    returns warnings of the environment, one line each.
     """
 
     def check(self, attempt: Attempt, /) -> Outcome | Awaitable[Outcome]: ...
@@ -185,28 +199,127 @@ def _flag(meaning: str, *, default: bool = False) -> Attribute:
 
 
 ATTRIBUTES: Mapping[str, Attribute] = {
-    "phase": Attribute("diff", f"one of {', '.join(PHASES)}", PHASES.__contains__, "what part of a verification it is; named in reports, and out of order is a warning"),
-    "where": Attribute("worker", f"one of {', '.join(PLACES)}", PLACES.__contains__, "`worker`: a process that is killed at its deadline; `inline`: in the caller, for work that is bounded by size; `caller`: async only, on one event loop in the caller's process"),
-    "uses": Attribute((), "a tuple of paths", _tuple_of(str), "what it needs of a task; a task without it is rejected", '("answer", "info.tests")'),
-    "needs": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that an earlier stage must make", "(Program,)"),
-    "takes": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that it uses where an earlier stage made them", "(Program,)"),
-    "makes": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that it hands to later stages", "(Program,)"),
-    "default_gate": Attribute(None, "a number in [0, 1]", _between(0, 1), "the gate of its slot where that names none"),
-    "default_timeout": Attribute(None, "a number of seconds > 0", _between(1e-9, 1e9), f"wall seconds until it is killed where its slot names none; {DEFAULT_TIMEOUT:g} without both"),
-    "least_timeout": Attribute(None, "a number of seconds > 0", _between(1e-9, 1e9), "wall seconds that its own limits of a response may take on a busy machine; its slot, or a composite around it, with a shorter timeout is an error, since a response could reach that and be unscored"),
-    "budget": Attribute(None, "a number of seconds > 0", _between(1e-3, 1e6), f"CPU seconds that a response may cost a synchronous worker stage, its threads and children included; a response that costs more gets 0; without a timeout the stage is killed after {OVERLOAD:g} × budget + {START_UP:g} wall seconds"),
-    "inline_limit": Attribute(INLINE_LIMIT, "an integer ≥ 0", _count(0), "characters up to which an inline stage runs on the caller's event loop; a longer response goes to a worker there"),
-    "waits": _flag("its check may wait for `rlenv.workers.call`, so it runs in a thread beside an event loop"),
-    "at_once": Attribute(None, "an integer ≥ 1", _count(1), "how many of its async checks one worker runs at a time; the clocks of those that wait stand still"),
+    "phase": Attribute(
+        "diff",
+        f"one of {', '.join(PHASES)}",
+        PHASES.__contains__,
+        "what part of a verification it is; named in reports, and out of order is a warning",
+    ),
+    "where": Attribute(
+        "worker",
+        f"one of {', '.join(PLACES)}",
+        PLACES.__contains__,
+        "`worker`: a process that is killed at its deadline; `inline`: in the caller, for work that"
+        " is bounded by size; `caller`: async only, on one event loop in the caller's process",
+    ),
+    "uses": Attribute(
+        (),
+        "a tuple of paths",
+        _tuple_of(str),
+        "what it needs of a task; a task without it is rejected",
+        '("answer", "info.tests")',
+    ),
+    "needs": Attribute(
+        (),
+        "a tuple of types",
+        _tuple_of(type),
+        "artifacts that an earlier stage must make",
+        "(Program,)",
+    ),
+    "takes": Attribute(
+        (),
+        "a tuple of types",
+        _tuple_of(type),
+        "artifacts that it uses where an earlier stage made them",
+        "(Program,)",
+    ),
+    "makes": Attribute(
+        (),
+        "a tuple of types",
+        _tuple_of(type),
+        "artifacts that it hands to later stages",
+        "(Program,)",
+    ),
+    "default_gate": Attribute(
+        None, "a number in [0, 1]", _between(0, 1), "the gate of its slot where that names none"
+    ),
+    "default_timeout": Attribute(
+        None,
+        "a number of seconds > 0",
+        _between(1e-9, 1e9),
+        f"wall seconds until it is killed where its slot names none; {DEFAULT_TIMEOUT:g} without"
+        " both",
+    ),
+    "least_timeout": Attribute(
+        None,
+        "a number of seconds > 0",
+        _between(1e-9, 1e9),
+        "wall seconds that its own limits of a response may take on a busy machine; its slot, or a"
+        " composite around it, with a shorter timeout is an error, since a response could reach"
+        " that and be unscored",
+    ),
+    "budget": Attribute(
+        None,
+        "a number of seconds > 0",
+        _between(1e-3, 1e6),
+        "CPU seconds that a response may cost a synchronous worker stage, its threads and children"
+        " included; a response that costs more gets 0; without a timeout the stage is killed after"
+        f" {OVERLOAD:g} × budget + {START_UP:g} wall seconds",
+    ),
+    "inline_limit": Attribute(
+        INLINE_LIMIT,
+        "an integer ≥ 0",
+        _count(0),
+        "characters up to which an inline stage runs on the caller's event loop; a longer response"
+        " goes to a worker there",
+    ),
+    "waits": _flag(
+        "its check may wait for `rlenv.workers.call`, so it runs in a thread beside an event loop"
+    ),
+    "at_once": Attribute(
+        None,
+        "an integer ≥ 1",
+        _count(1),
+        "how many of its async checks one worker runs at a time; the clocks of those that wait"
+        " stand still",
+    ),
     "deterministic": _flag("False for a stage that measures or samples", default=True),
-    "draws": _flag("it draws random inputs from `attempt.key()`; the secret is then part of the fingerprint"),
+    "draws": _flag(
+        "it draws random inputs from `attempt.key()`; the secret is then part of the fingerprint"
+    ),
     "may_abstain": _flag("it may return None, which leaves the response unscored"),
-    "kwargs": Attribute(None, '"info"', "info".__eq__, "what the `**kwargs` of a function receive: nothing, or the task's info"),
-    "env": Attribute(None, "a tuple of names of environment variables", _tuple_of(str), "variables that its workers see beside those that Python and numerics need, as PATH, HOME and LANG; by default a function's see only these, and a plugin's see all", '("HF_TOKEN",)'),
-    "reads": Attribute((), "a tuple of paths", _tuple_of(str), "files that it reads, relative to the file that defines it and in that folder; their content is part of the fingerprint, and a missing one is an error when the environment is made", '("table.csv",)'),
-    "tells": Attribute((), "a tuple of paths", _tuple_of(str), "what of a task's info its prompt says too, and is no secret", '("info.constraints",)'),
+    "kwargs": Attribute(
+        None,
+        '"info"',
+        "info".__eq__,
+        "what the `**kwargs` of a function receive: nothing, or the task's info",
+    ),
+    "env": Attribute(
+        None,
+        "a tuple of names of environment variables",
+        _tuple_of(str),
+        "variables that its workers see beside those that Python and numerics need, as PATH, HOME"
+        " and LANG; by default a function's see only these, and a plugin's see all",
+        '("HF_TOKEN",)',
+    ),
+    "reads": Attribute(
+        (),
+        "a tuple of paths",
+        _tuple_of(str),
+        "files that it reads, relative to the file that defines it and in that folder; their"
+        " content is part of the fingerprint, and a missing one is an error when the environment is"
+        " made",
+        '("table.csv",)',
+    ),
+    "tells": Attribute(
+        (),
+        "a tuple of paths",
+        _tuple_of(str),
+        "what of a task's info its prompt says too, and is no secret",
+        '("info.constraints",)',
+    ),
     "survey_if_alone": _flag("survey the tasks only where no stage of another phase counts"),
-}  # fmt: skip
+}
 KINDS = ("needs", "takes", "makes")
 METHODS = ("check", "check_group", "validate", "survey")
 DECLARED = "__rlenv_stage__"  # where ``stage`` keeps what it declares on a function
@@ -230,7 +343,9 @@ def stage_problems(stage: object) -> Iterator[str]:
 
 
 def budget_of(stage: object) -> float | None:
-    """CPU seconds of a response; an *option* of this name limits what an async stage starts, and is another."""
+    """CPU seconds of a response; an *option* of this name limits what an async stage starts, and is
+    another.
+    """
     options = [field.name for field in getattr(type(stage), "__attrs_attrs__", ())]
     is_async = inspect.iscoroutinefunction(getattr(stage, "check", None))
     return None if is_async and "budget" in options else attribute(stage, "budget")
@@ -238,7 +353,8 @@ def budget_of(stage: object) -> float | None:
 
 def deadline_of(stage: object) -> float:
     """Wall seconds of the stage where its slot names none."""
-    own, budget = attribute(stage, "default_timeout"), budget_of(stage)
+    own = attribute(stage, "default_timeout")
+    budget = budget_of(stage)
     usual = DEFAULT_TIMEOUT if budget is None else OVERLOAD * budget + START_UP
     return usual if own is None else float(own)
 
@@ -264,7 +380,10 @@ def _kind_problems(name: str, kinds: object) -> Iterator[str]:
     """Classes of artifacts that no stage would receive, since they cannot be sent on."""
     for kind in kinds if isinstance(kinds, (tuple, list)) else ():
         if not hasattr(kind, "__attrs_attrs__"):
-            yield f"{name} has {kind.__qualname__}, which is not an attrs class, so no stage would receive it; put @attrs.frozen above it and annotate its fields"
+            yield (
+                f"{name} has {kind.__qualname__}, which is not an attrs class, so no stage would"
+                " receive it; put @attrs.frozen above it and annotate its fields"
+            )
 
 
 def check_declared(attributes: Mapping[str, object]) -> None:
@@ -281,7 +400,9 @@ def check_declared(attributes: Mapping[str, object]) -> None:
 
 
 def class_problems(cls: type) -> Iterator[str]:
-    """Attributes of a class that resemble one of a stage and would be ignored, with the nearest name."""
+    """Attributes of a class that resemble one of a stage and would be ignored, with the nearest
+    name.
+    """
     options = {field.name for field in getattr(cls, "__attrs_attrs__", ())}
     for name in dir(cls):
         if name.startswith("_") or name in {*ATTRIBUTES, *METHODS, *options}:
@@ -289,11 +410,15 @@ def class_problems(cls: type) -> Iterator[str]:
         value = inspect.getattr_static(cls, name)  # as it stands: a descriptor may run code
         for known in METHODS if callable(value) else ATTRIBUTES:
             if _resembles(name, known):
-                yield f'it has an attribute "{name}", which would be ignored; did you mean "{known}"?'
+                yield (
+                    f'it has an attribute "{name}", which would be ignored; did you mean "{known}"?'
+                )
 
 
 def _resembles(name: str, known: str) -> bool:
-    """Whether one is the other but for a letter or, where it is long, two.  difflib would cost an import."""
+    """Whether one is the other but for a letter or, where it is long, two.  difflib would cost an
+    import.
+    """
     if len(name) == len(known):
         at = [i for i, (one, other) in enumerate(zip(name, known, strict=True)) if one != other]
         swapped = sorted(name) == sorted(known) and at[-1] - at[0] == 1

@@ -1,4 +1,6 @@
-"""What an object holds, as one text: equal for equal values in every process, different where a value differs."""
+"""What an object holds, as one text: equal for equal values in every process, different where a
+value differs.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from .errors import ConfigError
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 LOCKS = (type(threading.Lock()), type(threading.RLock()))  # which hold nothing, and no setting
 LONG = 1 << 12  # bits of an integer that is written in decimal digits
-# Flags of code that change what it does: *args, **kwargs, and the kinds of generators and coroutines.
+# Flags of code that change what it does: *args, **kwargs, and the kinds of generators and
+# coroutines.
 FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 REMEDY = (
     "hold plain values instead, or give its class a method __rlenv_state__() that returns what its "
@@ -50,17 +53,20 @@ Parts: TypeAlias = Iterable[tuple[str, object]]
 class State:
     """Describes objects, and notes the packages that their classes and functions come from.
 
-    An object counts by what pickle would take of it: the attributes of its ``__dict__``, private ones included, the
-    ``__slots__`` of all its classes, and what ``__reduce__`` gives for others.  A class or object that has a method
-    ``__rlenv_state__`` counts by what that returns.  Left out are cached properties, since they follow from the rest,
-    and attrs fields with the metadata ``{"state": False}``.
+    An object counts by what pickle would take of it: the attributes of its ``__dict__``, private
+    ones included, the ``__slots__`` of all its classes, and what ``__reduce__`` gives for others.
+    A class or object that has a method ``__rlenv_state__`` counts by what that returns.  Left out
+    are cached properties, since they follow from the rest, and attrs fields with the metadata
+    ``{"state": False}``.
 
-    A function counts by its code, its defaults and the variables that it closes over.  What workers get by value
-    (classes and functions of ``__main__`` or of another function, lambdas) counts by the code of its methods and by
-    the globals that it reads; a global that cannot be described counts by its class.
+    A function counts by its code, its defaults and the variables that it closes over.  What workers
+    get by value (classes and functions of ``__main__`` or of another function, lambdas) counts by
+    the code of its methods and by the globals that it reads; a global that cannot be described
+    counts by its class.
 
-    Equal structures have equal texts also where they hold themselves: what is inside itself counts by how far out
-    it is, and what holds a part of such a circle a second time counts by the order in which it was first seen.
+    Equal structures have equal texts also where they hold themselves: what is inside itself counts
+    by how far out it is, and what holds a part of such a circle a second time counts by the order
+    in which it was first seen.
 
     Attributes:
         packages: the top-level packages, less those of the standard library.
@@ -132,12 +138,17 @@ class State:
         """Describe an item of a set as if it were the first one, since a set has no order."""
         if type(value) in ATOMS:
             return _atom(value)
-        texts, numbers, seen = self._texts, self._numbers, self._seen
-        self._texts, self._numbers = {}, {}
+        texts = self._texts
+        numbers = self._numbers
+        seen = self._seen
+        self._texts = {}
+        self._numbers = {}
         try:
             return self.of(value, path)
         finally:
-            self._texts, self._numbers, self._seen = texts, numbers, seen
+            self._texts = texts
+            self._numbers = numbers
+            self._seen = seen
 
     def _described(self, value: Any, path: str, omit: frozenset[str]) -> str:
         kind = type(value)
@@ -224,16 +235,20 @@ class State:
 
         cells = dict(closed_over(function))
         shown = [(f" closes over {name}, which", value) for name, value in cells.items()]
-        return self._parts("function", [
-            ("", function.__module__),
-            ("", function.__code__),
-            (" has a default that", function.__defaults__),
-            (" has a default that", function.__kwdefaults__),
-            ("", list(cells)),
-            *shown,
-            (".__dict__", vars(function)),
-            *(self._by_value(function, path) if is_by_value(function) else ()),
-        ], path)  # fmt: skip
+        return self._parts(
+            "function",
+            [
+                ("", function.__module__),
+                ("", function.__code__),
+                (" has a default that", function.__defaults__),
+                (" has a default that", function.__kwdefaults__),
+                ("", list(cells)),
+                *shown,
+                (".__dict__", vars(function)),
+                *(self._by_value(function, path) if is_by_value(function) else ()),
+            ],
+            path,
+        )
 
     def _by_value(self, function: FunctionType, path: str) -> Parts:
         """Describe what else a function may read, where workers get a copy of it."""
@@ -254,7 +269,9 @@ class State:
         return self._parts("builtin", parts, path)
 
     def globals_of(self, function: FunctionType, path: str) -> str:
-        """Describe the globals that a function reads, as they are now; of modules, also what it reads of them."""
+        """Describe the globals that a function reads, as they are now; of modules, also what it
+        reads of them.
+        """
         scope = function.__globals__
         names = sorted(names_in(function.__code__))
         found = {name: scope[name] for name in names if name in scope}
@@ -310,17 +327,21 @@ class State:
     def _code(self, code: CodeType, path: str) -> str:
         """Describe what code does; where it stands in its file is left out."""
         counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
-        return self._parts("code", [
-            ("", code.co_code),
-            ("", getattr(code, "co_exceptiontable", b"")),
-            ("", code.co_consts),
-            ("", code.co_names),
-            ("", code.co_varnames),
-            ("", code.co_freevars),
-            ("", code.co_cellvars),
-            ("", counts),
-            ("", code.co_flags & FLAGS),
-        ], path)  # fmt: skip
+        return self._parts(
+            "code",
+            [
+                ("", code.co_code),
+                ("", getattr(code, "co_exceptiontable", b"")),
+                ("", code.co_consts),
+                ("", code.co_names),
+                ("", code.co_varnames),
+                ("", code.co_freevars),
+                ("", code.co_cellvars),
+                ("", counts),
+                ("", code.co_flags & FLAGS),
+            ],
+            path,
+        )
 
     def _member_of_enum(self, member: Enum, path: str) -> str:
         return self._parts("enum", [("", type(member)), ("", member.value)], path)

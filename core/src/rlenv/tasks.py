@@ -44,7 +44,8 @@ class Tasks(tuple[Task, ...]):  # noqa: SLOT001 - it keeps an index
     def get(self, id: str) -> Task | None:  # noqa: A002 - the field's name
         """Return the task of this id, or None.
 
-        It makes no error message, which costs more than a thousand times as much where there are many tasks.
+        It makes no error message, which costs more than a thousand times as much where there are
+        many tasks.
 
         Args:
             id: of the task.
@@ -76,7 +77,10 @@ class Tasks(tuple[Task, ...]):  # noqa: SLOT001 - it keeps an index
             ids = ", ".join(repr(task.id) for task in found[:5])
             shared = f"{len(found)} tasks share the prompt {prompt!r:.80}"
             raise UnknownTask(f"{shared}: pass one of them ({ids})")
-        lack = f"no task has the prompt {prompt!r:.80} (there are {len(self)} tasks, compared by exact text)"
+        lack = (
+            f"no task has the prompt {prompt!r:.80} (there are {len(self)} tasks, compared by exact"
+            " text)"
+        )
         raise UnknownTask(f"{lack}; pass a Task, or the prompt as the task has it")
 
     @lazy
@@ -97,7 +101,9 @@ class Tasks(tuple[Task, ...]):  # noqa: SLOT001 - it keeps an index
 
 
 def task_hash(prompt: str, answer: object, info: object) -> str:
-    """The default id: 16 hex digits of a hash of prompt, answer and info; the same on every machine."""
+    """The default id: 16 hex digits of a hash of prompt, answer and info; the same on every
+    machine.
+    """
     return hashlib.sha256(canonical([prompt, answer, info]).encode()).hexdigest()[:16]
 
 

@@ -70,7 +70,9 @@ class ScoreError(ValueError):
 
 @frozen
 class Task:
-    """One problem.  ``answer`` and ``info`` are for the verifier only, but for ``info["messages"]``; see ``public``."""
+    """One problem.  ``answer`` and ``info`` are for the verifier only, but for
+    ``info["messages"]``; see ``public``.
+    """
 
     prompt: str
     answer: object = None
@@ -80,10 +82,12 @@ class Task:
 
     @property
     def messages(self) -> list[Mapping[str, object]]:
-        """What the policy is given: the messages of the prompt, or the prompt as one message of the user.
+        """What the policy is given: the messages of the prompt, or the prompt as one message of the
+        user.
 
-        They are those of ``info["messages"]``, where a task file has them, if the last of the user is the
-        prompt; replies of the assistant at their end are left out, since they may be the answer.
+        They are those of ``info["messages"]``, where a task file has them, if the last of the user
+        is the prompt; replies of the assistant at their end are left out, since they may be the
+        answer.
         """
         given = self.info.get("messages")
         found = list(given) if isinstance(given, (list, tuple)) else []
@@ -97,7 +101,12 @@ class Task:
 
     def public(self) -> dict[str, object]:
         """All that a policy may see of this task."""
-        return {"messages": self.messages, "prompt": self.prompt, "id": self.id, "split": self.split}  # fmt: skip
+        return {
+            "messages": self.messages,
+            "prompt": self.prompt,
+            "id": self.id,
+            "split": self.split,
+        }
 
 
 def _ids(ids: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -118,13 +127,15 @@ class Tokens:
     Args:
         prompt_ids: all that it was given in this call, what was said before included.
         ids: what it sampled, with the token that ended the turn.
-        logprobs: of each sampled id when it was sampled, as natural logarithms, each 0 or less; None where the endpoint
-            tells none.  -inf is an error, since an id of probability 0 is not sampled.
+        logprobs: of each sampled id when it was sampled, as natural logarithms, each 0 or less;
+            None where the endpoint tells none.  -inf is an error, since an id of probability 0 is
+            not sampled.
         exact: the endpoint told these ids; False where they were made of the text afterwards.
 
     Raises:
         TypeError: for an id that is not an integer, or ``exact`` that is not a bool.
-        ValueError: for an id below 0 or above 63 bits, or logprobs that are not one finite number of 0 or less an id.
+        ValueError: for an id below 0 or above 63 bits, or logprobs that are not one finite number
+            of 0 or less an id.
     """
 
     prompt_ids: tuple[int, ...] = field(converter=_ids)
@@ -151,10 +162,12 @@ class Trajectory:
 
     Args:
         messages: the conversation, the prompt included.
-        tokens: the calls that wrote the last of the assistant's messages, one for each, in order; for trainers.
-            A stage gets a trajectory without them, so that a verdict depends on what was said alone.
-        artifacts: what stages may take beside the conversation, as the final state of an episode: objects of attrs
-            classes, one of a class, made by whoever ran the episode.  They are not part of ``attempt.trajectory``.
+        tokens: the calls that wrote the last of the assistant's messages, one for each, in order;
+            for trainers. A stage gets a trajectory without them, so that a verdict depends on what
+            was said alone.
+        artifacts: what stages may take beside the conversation, as the final state of an episode:
+            objects of attrs classes, one of a class, made by whoever ran the episode.  They are not
+            part of ``attempt.trajectory``.
 
     Raises:
         ValueError: for more calls than messages of the assistant, or what is not Tokens.
@@ -192,9 +205,11 @@ class Outcome:
     Args:
         score: finite float in [0, 1].
         detail: one line for a reader; fit for a policy to see, so it never holds the answer.
-        data: machine-readable facts, JSON values, equally fit for a policy.  A report marks in the response what
-            an object in it has as ``spans``, pairs of character offsets, under the object's ``kind``.
-        steps: process rewards as (turn index, score) pairs.  A turn is a message of the assistant, counted from 0.
+        data: machine-readable facts, JSON values, equally fit for a policy.  A report marks in the
+            response what an object in it has as ``spans``, pairs of character offsets, under the
+            object's ``kind``.
+        steps: process rewards as (turn index, score) pairs.  A turn is a message of the assistant,
+            counted from 0.
         private: what only the operator may see (gold, expected, diff).
 
     Raises:
@@ -221,7 +236,9 @@ PLAIN = {0.0: Outcome(0.0), 1.0: Outcome(1.0)}  # the most frequent ones, made o
 
 @frozen
 class StageResult:
-    """One stage of one verdict: exactly one of ``outcome`` and ``fault`` is set; ``stage`` is a path (``tests/run``)."""
+    """One stage of one verdict: exactly one of ``outcome`` and ``fault`` is set; ``stage`` is a
+    path (``tests/run``).
+    """
 
     stage: str
     outcome: Outcome | None
@@ -232,7 +249,8 @@ class StageResult:
 
 @frozen(repr=False)
 class Verdict:
-    """The reward of one response and everything that led to it; ``print`` explains it stage by stage.
+    """The reward of one response and everything that led to it; ``print`` explains it stage by
+    stage.
 
     Args:
         value: the reward in [0, 1]; None exactly when the response could not be scored.
@@ -271,7 +289,10 @@ class Verdict:
         return evolve(self, results=results, fault=_public_fault(self.fault))
 
     def __repr__(self) -> str:
-        return f"<Verdict {'unscored' if self.value is None else self.value}, {len(self.results)} stages>"
+        return (
+            f"<Verdict {'unscored' if self.value is None else self.value}, {len(self.results)}"
+            " stages>"
+        )
 
     def __str__(self) -> str:
         from .near import as_text
@@ -294,7 +315,9 @@ class Verdict:
 
 
 def _rows(results: Iterable[StageResult]) -> Iterator[tuple[str, str, str]]:
-    """The path, the score, and the detail or fault of each stage, children after their composite."""
+    """The path, the score, and the detail or fault of each stage, children after their
+    composite.
+    """
     for result in results:
         if result.outcome is None:
             yield result.stage, "no score", str(result.fault or "")

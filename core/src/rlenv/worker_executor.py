@@ -32,11 +32,12 @@ os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-d
 
 
 class WorkerExecutor:
-    """Built with the environment, so that what cannot travel is rejected there; processes start when used.
+    """Built with the environment, so that what cannot travel is rejected there; processes start
+    when used.
 
     Raises:
-        ConfigError: when a stage that must run in a worker can be neither imported nor pickled there, and with
-            every file of a function that a worker cannot import.
+        ConfigError: when a stage that must run in a worker can be neither imported nor pickled
+            there, and with every file of a function that a worker cannot import.
     """
 
     def __init__(self, plan: Plan, memory_mb: int | None) -> None:
@@ -84,10 +85,13 @@ class WorkerExecutor:
         return Program(f"rlenv.runtime:{runner}", self._blobs[env])
 
     def stream(self, attempts: Iterable[Attempt | None], size: int | None) -> Replies:
-        """Whole attempts through the workers, where all stages came along to them (``complete``); None is unsent."""
+        """Whole attempts through the workers, where all stages came along to them (``complete``);
+        None is unsent.
+        """
         (env,) = self._blobs
         payloads = (attempt and wire.encode_payload(attempt) for attempt in attempts)
-        program, decode = self.program(env), self._decode[env]
+        program = self.program(env)
+        decode = self._decode[env]
         return self.pool(size, env).stream(program, payloads, decode, self._limits)
 
     def check(self, slot: CompiledSlot, attempt: Attempt, size: int | None) -> Steps[StageResult]:
@@ -97,7 +101,8 @@ class WorkerExecutor:
 
     def submit(self, attempt: Attempt, slot: CompiledSlot, size: int | None) -> Future[Reply]:
         """Send one attempt on from where its log ends, at ``slot``."""
-        what, decode = wire.encode_payload(attempt), self._decode[slot.env]
+        what = wire.encode_payload(attempt)
+        decode = self._decode[slot.env]
         return self._sent("Runner", slot.env, what, decode, size)
 
     def check_group(self, slot: CompiledSlot, attempts: Sequence[Attempt]) -> list[StageResult]:
@@ -115,7 +120,8 @@ class WorkerExecutor:
     def _sent(
         self, runner: str, env: Env, what: wire.Wire, decode: Decode, size: int | None = None
     ) -> Future[Reply]:
-        pool, program = self.pool(size, env), self.program(env, runner)
+        pool = self.pool(size, env)
+        program = self.program(env, runner)
         try:
             return pool.submit(program, what, decode, self._limits)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the task and of the artifacts
@@ -123,7 +129,8 @@ class WorkerExecutor:
             return refused(kind, f"a task or artifact cannot be sent on: {err}"[:500])
 
     def _import_files(self) -> None:
-        """Import the files that functions come from, so that what fails is known before a response comes.
+        """Import the files that functions come from, so that what fails is known before a response
+        comes.
 
         An import may take 30 CPU seconds.
         """
@@ -140,12 +147,15 @@ class WorkerExecutor:
         reject(problems)
 
     def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Reply) -> None:
-        """Put what a worker answered into the attempt, so that it is known; ``slot`` was asked for."""
+        """Put what a worker answered into the attempt, so that it is known; ``slot`` was asked
+        for.
+        """
         progress = reply.value if isinstance(reply, Done) else reply.partial
         results, made = cast("wire.Progress", progress or ([], ()))
         attempt.artifacts.update((type(artifact), artifact) for artifact in made)
         if isinstance(reply, Failed):
-            slots, index = self.plan.leaves, max(reply.mark, UNCOUNTED - reply.mark)
+            slots = self.plan.leaves
+            index = max(reply.mark, UNCOUNTED - reply.mark)
             at = slots[index] if 0 <= index < len(slots) else slot
             results.append(failure(at, reply))
         elif not results:
@@ -154,7 +164,8 @@ class WorkerExecutor:
 
     def close(self) -> None:
         with _lock:
-            pools, self.pools = list(self.pools.items()), {}
+            pools = list(self.pools.items())
+            self.pools = {}
         for (_, env), pool in pools:
             for runner in ("Runner", "GroupRunner"):
                 pool.forget(self.program(env, runner))
@@ -163,7 +174,8 @@ class WorkerExecutor:
 
 def failure(slot: CompiledSlot, failed: Failed) -> StageResult:
     """What a stage comes to that a worker did not finish."""
-    budget, late = slot.budget or math.inf, failed.kind == "timeout"
+    budget = slot.budget or math.inf
+    late = failed.kind == "timeout"
     full = failed.kind == "memory" and failed.mark >= 0
     if failed.cpu >= budget or (full and budget < math.inf):
         return undecided(slot, failed.cpu, memory=full)

@@ -53,7 +53,10 @@ def test_a_function_is_held_to_the_same():
 
 @pytest.mark.parametrize("timeout", [0.5, 1.5, 2.9])
 def test_a_deadline_that_ends_before_the_budget_is_an_error(timeout):
-    said = f"its timeout of {timeout:g} wall seconds contradicts its budget of 1.5 CPU seconds: give it 3 s"
+    said = (
+        f"its timeout of {timeout:g} wall seconds contradicts its budget of 1.5 CPU seconds: give"
+        " it 3 s"
+    )
     with pytest.raises(ConfigError, match=said):
         Environment("e", [Slot("s", Plain(), timeout=timeout)])
 
@@ -101,7 +104,9 @@ def test_a_budget_is_a_positive_number(value):
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_composite_that_ends_before_the_budgets_in_it_is_an_error(nested):
-    """A response could use up its time within the budgets, and make the stages after these a timeout."""
+    """A response could use up its time within the budgets, and make the stages after these a
+    timeout.
+    """
     inner = [Slot("a", Plain()), Slot("b", Plain())]
     within = [Slot("inner", Pipeline(inner))] if nested else inner
     said = "its timeout of 5 wall seconds contradicts its budget of 3 CPU seconds: give it 6 s"

@@ -1,4 +1,6 @@
-"""A response in a worker that gets little of a processor ends in a score, where its stage has a budget."""
+"""A response in a worker that gets little of a processor ends in a score, where its stage has a
+budget.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ def test_a_response_that_only_waits_keeps_its_deadline(monkeypatch):
 
 
 def spin():
-    os.setsid()  # or all of them are one group to the scheduler (sched(7), autogroups), and the worker another
+    # or all of them are one group to the scheduler (sched(7), autogroups), and the worker another
+    os.setsid()
     while os.getppid() != 1:
         pass
 

@@ -1,4 +1,6 @@
-"""What a response costs beyond its stage's budget is a 0 and never a fault; what comes once is not charged to it."""
+"""What a response costs beyond its stage's budget is a 0 and never a fault; what comes once is not
+charged to it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def undecided(result, budget):
 
 @contextmanager
 def load(times):
-    """Keep the one core that is left to this thread busy with so many processes, fewer where others do it already."""
+    """Keep the one core that is left to this thread busy with so many processes, fewer where others
+    do it already.
+    """
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     spinners = []
@@ -60,7 +64,8 @@ def load(times):
 
 def share():
     """How much of a core this thread gets."""
-    began, cpu = time.monotonic(), time.thread_time()
+    began = time.monotonic()
+    cpu = time.thread_time()
     while time.thread_time() - cpu < 0.1:
         pass
     return 0.1 / (time.monotonic() - began)
@@ -156,7 +161,8 @@ def seeks(response: str) -> float:
 
 
 def test_looking_for_a_module_again_and_again_does_not_move_the_deadline():
-    report, (leaf,) = Begins(), Plan(Pipeline([Slot("seeks", seeks)])).leaves
+    report = Begins()
+    (leaf,) = Plan(Pipeline([Slot("seeks", seeks)])).leaves
     result = Meter(looped=False).check(leaf, Attempt(TASK, "x" * 9), 10.0, report)
     assert result.outcome.score == 1.0
     assert report.limits == [
@@ -243,7 +249,8 @@ def test_beside_an_async_stage_only_its_own_cpu_time_counts():
 
 @SLOW
 def test_a_high_load_changes_nothing():
-    # A cold worker gives half the deadline in CPU seconds: with 2 s instead of 8 the test ends three times as soon.
+    # A cold worker gives half the deadline in CPU seconds: with 2 s instead of 8 the test ends
+    # three times as soon.
     slot = Slot("golf", Golf(budget=0.1), timeout=2.0)
     with load(5), Environment("e", [slot], [TASK]) as env:
         assert undecided(env.evaluate(TASK, BOMB).results[0], 0.1)

@@ -32,10 +32,14 @@ def refusal(folder: Path, path: str) -> str:
 @pytest.mark.parametrize(
     "path",
     [
-        "${RLENV_TEST_SECRET}/t.jsonl", "${RLENV_TEST_SECRET}.jsonl", "a/${RLENV_TEST_SECRET}/b/t.jsonl",
-        "/${RLENV_TEST_SECRET}", "${RLENV_TEST_SECRET}.parquet", "${RLENV_TEST_SECRET}.csv.gz",
+        "${RLENV_TEST_SECRET}/t.jsonl",
+        "${RLENV_TEST_SECRET}.jsonl",
+        "a/${RLENV_TEST_SECRET}/b/t.jsonl",
+        "/${RLENV_TEST_SECRET}",
+        "${RLENV_TEST_SECRET}.parquet",
+        "${RLENV_TEST_SECRET}.csv.gz",
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_not_there_is_named_as_it_was_written(tmp_path: Path, path: str) -> None:
     said = refusal(tmp_path, path)
 

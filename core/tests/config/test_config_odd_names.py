@@ -7,9 +7,10 @@ import sys
 import pytest
 
 ODD = [
-    "", " ", "/", "//", "///", "a/", "/a", "/equal", ":", "::", ":f", "a:", "./", ".", "..", "../", "./:f", "/:f",
-    ".:f", "..:f", "a..b:f", ".a:f", "a.:f", "a b:f", "math /", "*", "*/*", "\\", "\\:f", "./x:f", "-", "é/", "\x00",
-    "\x00:f", "%s", "~", "~/a.py:f", "a/b/", "./a.py", "./a.py:", "./.py:f", "__main__", "os", "os:path", "0", "0/0",
+    "", " ", "/", "//", "///", "a/", "/a", "/equal", ":", "::", ":f", "a:", "./", ".", "..", "../",
+    "./:f", "/:f", ".:f", "..:f", "a..b:f", ".a:f", "a.:f", "a b:f", "math /", "*", "*/*", "\\",
+    "\\:f", "./x:f", "-", "é/", "\x00", "\x00:f", "%s", "~", "~/a.py:f", "a/b/", "./a.py",
+    "./a.py:", "./.py:f", "__main__", "os", "os:path", "0", "0/0",
 ]  # fmt: skip
 CODE = """
 import json, sys
@@ -61,5 +62,14 @@ def test_what_can_name_nothing_imports_nothing(found, use):
 def test_what_can_name_nothing_is_told_with_its_place_and_the_form(found, use):
     said, _ = found[use]
     assert said.startswith("stage[0].use: ")
-    forms = ("a stage is plugin/short", "package.module:name", "./file.py:name", "no plugin '", "no such file", "it is not a file", "has no", "standard library")  # fmt: skip
+    forms = (
+        "a stage is plugin/short",
+        "package.module:name",
+        "./file.py:name",
+        "no plugin '",
+        "no such file",
+        "it is not a file",
+        "has no",
+        "standard library",
+    )
     assert any(form in said for form in forms), said

@@ -130,8 +130,8 @@ class Data(Base):
 @pytest.fixture(autouse=True)
 def plugin() -> Any:
     stages = {
-        "rich": Rich, "plain": Plain, "open": Open, "grumpy": Grumpy, "many": Many, "data": Data, "bare": Base,
-        "own": Own,
+        "rich": Rich, "plain": Plain, "open": Open, "grumpy": Grumpy, "many": Many, "data": Data,
+        "bare": Base, "own": Own,
     }  # fmt: skip
 
     @hookimpl
@@ -158,16 +158,37 @@ def test_every_sort_of_value_fits() -> None:
     stage = built(
         "rich",
         rules=[{"kind": "max_words", "n": 3}],
-        level=2, share=1, words=["a"], table={"a": 1}, either=["b"], pair=[2, "c"], color="blue",
-        folder="/a/b", length=3, point={"x": 1, "y": 2}, anything={"q": [1]}, hidden=True, turned="7",
-    )  # fmt: skip
+        level=2,
+        share=1,
+        words=["a"],
+        table={"a": 1},
+        either=["b"],
+        pair=[2, "c"],
+        color="blue",
+        folder="/a/b",
+        length=3,
+        point={"x": 1, "y": 2},
+        anything={"q": [1]},
+        hidden=True,
+        turned="7",
+    )
 
     assert stage == Rich(
         rules=(Rule("max_words", 3),),
-        level=2, share=1.0, words=["a"], table={"a": 1.0}, either=["b"], pair=(2, "c"), color=Color.BLUE,
-        folder=Path("/a/b"), length=Meters(3.0), point={"x": 1, "y": 2}, anything={"q": [1]}, hidden=True,
+        level=2,
+        share=1.0,
+        words=["a"],
+        table={"a": 1.0},
+        either=["b"],
+        pair=(2, "c"),
+        color=Color.BLUE,
+        folder=Path("/a/b"),
+        length=Meters(3.0),
+        point={"x": 1, "y": 2},
+        anything={"q": [1]},
+        hidden=True,
         turned=7,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,11 +197,25 @@ def test_every_sort_of_value_fits() -> None:
         ({}, ".rules: required, and missing; expected a list of tables"),
         ({"rules": {}}, ".rules: expected a list of tables, got {}"),
         ({"rules": "ab"}, '.rules: expected a list of tables, got "ab"'),
-        ({"rules": [{"kind": "max_wrods", "n": 1}]},
-         '.rules[0].kind: expected one of "max_words", "min_words", got "max_wrods"; did you mean "max_words"?'),
-        ({"rules": [{"kind": "max_words", "n": 0}]}, ".rules[0].n: 0 is rejected: 'n' must be >= 1: 0"),
-        ({"rules": [{"kind": "max_words"}]}, ".rules[0].n: required, and missing; expected an integer"),
-        ({"rules": [{"kind": "max_words", "n": 1, "m": 2}]}, '.rules[0].m: unknown key; valid keys are: kind, n'),
+        (
+            {"rules": [{"kind": "max_wrods", "n": 1}]},
+            (
+                '.rules[0].kind: expected one of "max_words", "min_words", got "max_wrods"; did you'
+                ' mean "max_words"?'
+            ),
+        ),
+        (
+            {"rules": [{"kind": "max_words", "n": 0}]},
+            ".rules[0].n: 0 is rejected: 'n' must be >= 1: 0",
+        ),
+        (
+            {"rules": [{"kind": "max_words"}]},
+            ".rules[0].n: required, and missing; expected an integer",
+        ),
+        (
+            {"rules": [{"kind": "max_words", "n": 1, "m": 2}]},
+            ".rules[0].m: unknown key; valid keys are: kind, n",
+        ),
         ({"rules": [3]}, ".rules[0]: expected a table, got 3"),
         ({"mode": "fst"}, '.mode: expected one of "fast", "slow", got "fst"; did you mean "fast"?'),
         ({"level": 2.0}, ".level: expected an integer, got 2.0"),
@@ -199,12 +234,15 @@ def test_every_sort_of_value_fits() -> None:
         ({"length": "3"}, '.length: expected a number, got "3"'),
         ({"inner": {"size": "3"}}, '.inner.size: expected an integer, got "3"'),
         ({"inner": 3}, ".inner: expected a table, got 3"),
-        ({"turned": "x"}, ".turned: \"x\" is rejected: invalid literal for int() with base 10: 'x'"),
+        (
+            {"turned": "x"},
+            ".turned: \"x\" is rejected: invalid literal for int() with base 10: 'x'",
+        ),
         ({"turned": 10}, ".turned: 10 is rejected: 'turned' must be <= 9: 10"),
         ({"made": 3}, '.made: unknown key; did you mean "mode"?'),
         ({"_hidden": True}, '._hidden: unknown key; did you mean "hidden"?'),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_told_with_its_path(options: dict[str, Any], line: str) -> None:
     assert line in problems("rich", **{"rules": []} | options if options else {})
 
@@ -221,7 +259,8 @@ def test_every_misfit_at_once() -> None:
     )
 
     assert {line.split(": ")[0] for line in found} == {
-        ".rules[0].kind", ".rules[0].n", ".rules[1].n", ".rules[1].kind", ".mode", ".turned", ".share",
+        ".rules[0].kind", ".rules[0].n", ".rules[1].n", ".rules[1].kind", ".mode", ".turned",
+        ".share",
     }  # fmt: skip
 
 

@@ -50,12 +50,16 @@ def test_the_slot_remembers_the_setting() -> None:
         ("equal.strp", True, 'setting "equal.strp": unknown key; did you mean "strip"?'),
         ("equal.strip", "true", 'setting "equal.strip": expected true or false, got "true"'),
         ("equal.strip", "maybe", 'setting "equal.strip": expected true or false, got "maybe"'),
-        ("equl.strip", True, 'setting "equl.strip": no stage is named "equl"; did you mean "equal"?'),
+        (
+            "equl.strip",
+            True,
+            'setting "equl.strip": no stage is named "equl"; did you mean "equal"?',
+        ),
         ("strip", True, 'setting "strip": expected STAGE.OPTION, as in math/equal.unparsed'),
         (".strip", True, 'setting ".strip": expected STAGE.OPTION, as in math/equal.unparsed'),
         ("equal.", True, 'setting "equal.": expected STAGE.OPTION, as in math/equal.unparsed'),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_setting_is_told(key: str, value: Any, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Environment.from_dict(ENV, set_options={key: value})

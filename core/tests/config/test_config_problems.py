@@ -1,4 +1,6 @@
-"""Every mistake of a configuration is told at once, with its path, its value and the nearest valid name."""
+"""Every mistake of a configuration is told at once, with its path, its value and the nearest valid
+name.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +69,21 @@ def test_all_at_once() -> None:
         ({"base": "1"}, 'base: expected a number, got "1"'),
         ({"base": -1}, "base: -1 is rejected: a number > 0 is expected"),
         ({"observers": "core"}, 'observers: expected a list of strings, got "core"'),
-        ({"stage": EQUAL}, 'stage: expected a list of tables, got {"use": "core/equal"}; in TOML such a list is written [[in double brackets]]'),
+        (
+            {"stage": EQUAL},
+            (
+                'stage: expected a list of tables, got {"use": "core/equal"}; in TOML such a list'
+                " is written [[in double brackets]]"
+            ),
+        ),
         ({"stage": []}, 'stage: there is no stage; write [[stage]] and use = "core/equal"'),
         ({"stage": [{}]}, "stage[0].use: required, and missing; expected a string"),
         ({"stage": [{"use": 3}]}, "stage[0].use: expected a string, got 3"),
         ({"stage": [{**EQUAL, "weight": -1}]}, "stage[0].weight: -1 is rejected: weight is ≥ 0"),
-        ({"stage": [{**EQUAL, "name": "a/b"}]}, 'stage[0].name: "a/b" is rejected: a name without "/" is expected'),
+        (
+            {"stage": [{**EQUAL, "name": "a/b"}]},
+            'stage[0].name: "a/b" is rejected: a name without "/" is expected',
+        ),
         (
             {"stage": [{**EQUAL, "weight": float("nan")}]},
             "stage[0].weight: expected a number, got NaN",
@@ -83,7 +94,10 @@ def test_all_at_once() -> None:
         ),
         (
             {"stage": [{**EQUAL, "stage": [EQUAL]}]},
-            "stage[0].stage: core/equal takes no [[stage.stage]]; only composites such as core/any do",
+            (
+                "stage[0].stage: core/equal takes no [[stage.stage]]; only composites such as"
+                " core/any do"
+            ),
         ),
         (
             {"stage": [{"use": "core/any"}]},
@@ -99,15 +113,24 @@ def test_all_at_once() -> None:
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a": object}}}]},
-            "stage[0].options.aliases.a: <class 'object'> is not a JSON value; write it as a string, or build the stage by hand in a Slot",
+            (
+                "stage[0].options.aliases.a: <class 'object'> is not a JSON value; write it as a"
+                " string, or build the stage by hand in a Slot"
+            ),
         ),
         ({"stage": [{**EQUAL, "options": []}]}, "stage[0].options: expected a table, got []"),
         ({"tasks": []}, "tasks: expected a table, got []"),
         ({"tasks": {}}, 'tasks: give either path = "tasks.jsonl" or use = "plugin/source"'),
-        ({"task": {"prompt": "p"}}, 'task: expected a list of tables, got {"prompt": "p"}; in TOML such a list is written [[in double brackets]]'),
+        (
+            {"task": {"prompt": "p"}},
+            (
+                'task: expected a list of tables, got {"prompt": "p"}; in TOML such a list is'
+                " written [[in double brackets]]"
+            ),
+        ),
         ({"task": [{}]}, "task[0].prompt: required, and missing; expected a string"),
     ],
-)  # fmt: skip
+)
 def test_each_mistake_in_its_words(tables: dict[str, Any], line: str) -> None:
     assert line in problems({**env(), **tables})
 

@@ -70,7 +70,10 @@ class Plain:
     """A class without fields."""
 
     def __init__(self, label: Safe[str] = "", host: str = "", limit: int = 1, **more: object):
-        self.label, self.host, self.limit, self.more = label, host, limit, more
+        self.label = label
+        self.host = host
+        self.limit = limit
+        self.more = more
 
     def check(self, attempt):
         return Outcome(1.0)

@@ -1,4 +1,6 @@
-"""A plugin claims a top-level table of an env.toml: core converts it and reports its mistakes with the others."""
+"""A plugin claims a top-level table of an env.toml: core converts it and reports its mistakes with
+the others.
+"""
 
 from __future__ import annotations
 

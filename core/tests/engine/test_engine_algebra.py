@@ -170,7 +170,9 @@ maybe = st.lists(scores | st.none(), min_size=1, max_size=5)
 
 @given(maybe, st.data())
 def test_a_fault_never_decides_and_never_hides_what_is_decided(ss, data):
-    """Whatever score each broken child would have had, a scored verdict would have been the same."""
+    """Whatever score each broken child would have had, a scored verdict would have been the
+    same.
+    """
     children = [Slot(f"s{i}", Says(s)) for i, s in enumerate(ss)]
     healed = [Slot(f"s{i}", Says(data.draw(scores) if s is None else s)) for i, s in enumerate(ss)]
     k = data.draw(st.integers(1, len(ss)))

@@ -1,4 +1,6 @@
-"""Whoever waits is answered, whatever becomes of the thread, loop or worker that should have answered."""
+"""Whoever waits is answered, whatever becomes of the thread, loop or worker that should have
+answered.
+"""
 
 import asyncio
 import contextlib
@@ -103,7 +105,8 @@ class Wrecks:
     where = "caller"
 
     async def check(self, attempt: Attempt) -> Outcome:
-        order, loop = attempt.response, asyncio.get_running_loop()
+        order = attempt.response
+        loop = asyncio.get_running_loop()
         if order == "never":
             await loop.create_future()
         if order == "deaf":
@@ -158,7 +161,9 @@ def test_a_stage_that_wrecks_the_loop_of_the_process_hangs_nobody(order):
 
 @contextlib.contextmanager
 def two_on_one_loop():
-    """Two environments whose stages share the loop of the process; only what hangs need not wait long for its fault."""
+    """Two environments whose stages share the loop of the process; only what hangs need not wait
+    long for its fault.
+    """
     with (
         Environment("e", [Slot("s", Wrecks(), timeout=60.0)]) as env,
         Environment("e", [Slot("s", Wrecks(), timeout=0.3)]) as hasty,
@@ -210,7 +215,8 @@ def test_a_dispatcher_that_is_gone_is_a_fault_for_all_who_wait(monkeypatch, how)
 
 @pytest.mark.slow  # sleeps 0.4 s at each step
 def test_a_dispatcher_that_is_slow_at_each_of_many_steps_does_not_stand_still(monkeypatch):
-    make, end = pool.Worker, pool.Worker.kill
+    make = pool.Worker
+    end = pool.Worker.kill
 
     def slowly(done, *args):
         time.sleep(0.4)  # as where the machine has much else to do

@@ -77,7 +77,9 @@ trees = branches(st.recursive(leaves, branches, max_leaves=5))
 
 
 class Builder:
-    """Builds a tree; ``place`` puts every leaf there, None where the tree says; ``more`` are attributes of leaves."""
+    """Builds a tree; ``place`` puts every leaf there, None where the tree says; ``more`` are
+    attributes of leaves.
+    """
 
     def __init__(self, place: str | None = None, more: dict[str, Any] | None = None) -> None:
         self.place = place

@@ -1,4 +1,6 @@
-"""What a stage raised or returned, told as a fault: its kind, its words, whether a retry may help."""
+"""What a stage raised or returned, told as a fault: its kind, its words, whether a retry may
+help.
+"""
 
 import asyncio
 import re
@@ -209,7 +211,8 @@ def test_a_fault_of_our_own_takes_no_time_and_is_not_transient_unless_said():
 
 
 class LateRaise:
-    phase, where = "diff", "caller"
+    phase = "diff"
+    where = "caller"
 
     async def check(self, attempt: Attempt) -> Outcome:
         await asyncio.sleep(0.05)

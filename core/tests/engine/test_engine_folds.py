@@ -1,4 +1,6 @@
-"""What each composite makes of its children's results: value, raw sum, fault, who ended it, who ran."""
+"""What each composite makes of its children's results: value, raw sum, fault, who ended it, who
+ran.
+"""
 
 import math
 import re
@@ -118,7 +120,7 @@ TWO = Quorum(named("a", "b", "c"), 2, at=0.5)
         (Quorum(named("a", "b"), 2), (1.0, 0.99), Combined(0.0, 0.0, None, "path/1"), 2),
         (Quorum(named("a"), 1), (A,), Combined(None, None, A), 1),
     ],
-)  # fmt: skip
+)
 def test_a_composite_is_worth_what_its_table_says(composite, said, combined, ran):
     assert folded(composite, *said) == (combined, ran)
 
@@ -157,7 +159,7 @@ def test_a_child_below_its_gate_is_worth_nothing_in_any_composite(composite, sai
         ([Slot("a", STAGE, penalty=1), *named("b")], (A,), Combined(None, None, A, "path/0"), 1),
         (named("a", "b"), (1.0, B), Combined(None, None, B, "path/1"), 2),
     ],
-)  # fmt: skip
+)
 def test_a_pipeline_is_worth_what_its_table_says(slots, said, combined, ran):
     assert folded(Pipeline(slots), *said) == (combined, ran)
 
@@ -281,16 +283,31 @@ def test_what_makes_sense_is_accepted(make):
         (lambda: AnyOf([]), "AnyOf has no stages: give it at least one"),
         (lambda: Pipeline(named("a"), base=-1), "base is a finite number > 0, not -1"),
         (lambda: Pipeline(named("a"), base=math.inf), "base is a finite number > 0, not inf"),
-        (lambda: Quorum(named("a"), 0), "k is an integer from 1 to the number of stages (1), not 0"),
-        (lambda: Quorum(named("a"), 2), "k is an integer from 1 to the number of stages (1), not 2"),
-        (lambda: Quorum(named("a"), 1.0), "k is an integer from 1 to the number of stages (1), not 1.0"),  # type: ignore[arg-type]
-        (lambda: Quorum(named("a"), True), "k is an integer from 1 to the number of stages (1), not True"),
+        (
+            lambda: Quorum(named("a"), 0),
+            "k is an integer from 1 to the number of stages (1), not 0",
+        ),
+        (
+            lambda: Quorum(named("a"), 2),
+            "k is an integer from 1 to the number of stages (1), not 2",
+        ),
+        (
+            lambda: Quorum(named("a"), 1.0),
+            "k is an integer from 1 to the number of stages (1), not 1.0",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: Quorum(named("a"), True),
+            "k is an integer from 1 to the number of stages (1), not True",
+        ),
         (lambda: Quorum(named("a"), 1, at=0), "at is in (0, 1], not 0"),
         (lambda: Quorum(named("a"), 1, at=1.5), "at is in (0, 1], not 1.5"),
         (lambda: Quorum(named("a"), 1, at="1"), "at is in (0, 1], not '1'"),  # type: ignore[arg-type]
-        (lambda: AllOf([*named("a"), *named("a")]), "two stages are named 'a': give one another name"),
+        (
+            lambda: AllOf([*named("a"), *named("a")]),
+            "two stages are named 'a': give one another name",
+        ),
     ],
-)  # fmt: skip
+)
 def test_nonsense_is_refused_in_these_words(make, says):
     with pytest.raises(ConfigError, match=f"^{re.escape(says)}$"):
         make()

@@ -1,4 +1,6 @@
-"""A response that runs in its worker, because a stage executes it, reaches neither the caller nor another item."""
+"""A response that runs in its worker, because a stage executes it, reaches neither the caller nor
+another item.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ GROUPS = {
 }
 LARGE = {
     "too many values": "send(wire.DONE, mine(), b'[' + b'{},' * 20_000_000 + b'1]')",
-    "many partial ones": "body = bytes(60 << 20); [send(wire.PARTIAL, mine(), body) for _ in range(9)]",
+    "many partial ones": (
+        "body = bytes(60 << 20); [send(wire.PARTIAL, mine(), body) for _ in range(9)]"
+    ),
     "a flood": "[send(wire.DONE, mine(), b' ' * (60 << 20) + b'1') for _ in range(4)]",
 }
 BODIES = {name: body for group in GROUPS.values() for name, body in group.items()} | LARGE
@@ -185,7 +189,9 @@ for fd in map(int, os.listdir("/proc/self/fd")):
 """
 BOARDS = {
     "cut short": DESCRIPTORS,
-    "CPU time since ever": "report()[1][board.BASE:] = memoryview(struct.pack('dd', float('-inf'), 1e-3)).cast('d')",
+    "CPU time since ever": (
+        "report()[1][board.BASE:] = memoryview(struct.pack('dd', float('-inf'), 1e-3)).cast('d')"
+    ),
     "no numbers": "report()[1][board.DEADLINE] = report()[1][board.BASE] = float('nan')",
     "huge marks": "report()[0][board.MARK] = 2**63 - 1; report()[1][board.DEADLINE] = -1e300",
 }
@@ -207,14 +213,20 @@ HIDES = {
     "another number": "report()[1][board.DEADLINE] = 1e300; report()[0][board.SEQ] = 10**9",
     "a program": "report()[1][board.DEADLINE] = 1e300; report()[0][board.SEQ] = -1",
     "no number in the first slot": "server().board.q[board.FIRST] = 0",
-    "the number of the next item": "report()[1][board.DEADLINE] = 1e300; report()[0][board.SEQ] += 1",
-    "a program that it says is built": "report()[1][board.DEADLINE] = 1e300; [send(wire.BUILT, n, b'[\"\", 0]') for n in range(9)]",
-    "news without end": """report()[1][board.DEADLINE] = 1e300
+    "the number of the next item": (
+        "report()[1][board.DEADLINE] = 1e300; report()[0][board.SEQ] += 1"
+    ),
+    "a program that it says is built": (
+        "report()[1][board.DEADLINE] = 1e300; [send(wire.BUILT, n, b'[\"\", 0]') for n in range(9)]"
+    ),
+    "news without end": (
+        """report()[1][board.DEADLINE] = 1e300
 import time
 while True:
     time.sleep(0.1)
     send(wire.PARTIAL, mine(), b'[0]')
-    send(wire.SPENT, 1, b'')""",
+    send(wire.SPENT, 1, b'')"""
+    ),
 }
 
 
@@ -239,22 +251,28 @@ FRAMES = {
     "beats in the future": "cells.d[board.BEAT] = float('inf')",
     "beats that are no number": "cells.d[board.BEAT] = float('nan')",
     "beats far away": "cells.d[board.BEAT] = 1e300",
-    "beats that go on": """
+    "beats that go on": (
+        """
 def beat():
     while True:
         cells.d[board.BEAT] = time.monotonic()
         time.sleep(0.01)
 import threading
-threading.Thread(target=beat, daemon=True).start()""",
+threading.Thread(target=beat, daemon=True).start()"""
+    ),
     "a neighbor at work": "cells.q[board.CURRENT] = max(others)",
-    "a neighbor past its deadline": """
+    "a neighbor past its deadline": (
+        """
 for at in slots:
     if cells.q[at] in others:
-        cells.d[at + board.DEADLINE] = 0.0""",
-    "a neighbor past its budget": """
+        cells.d[at + board.DEADLINE] = 0.0"""
+    ),
+    "a neighbor past its budget": (
+        """
 for at in slots:
     if cells.q[at] in others:
-        cells.d[at + board.BASE], cells.d[at + board.LIMIT] = float('-inf'), 1e-3""",
+        cells.d[at + board.BASE], cells.d[at + board.LIMIT] = float('-inf'), 1e-3"""
+    ),
     "a neighbor that crashes": "cells.q[board.CURRENT] = max(others); os._exit(3)",
 }
 FRAME = """
@@ -317,9 +335,14 @@ LEAVINGS = {
     "a thread that ends the worker": "later(leave)",
     "another clock": "notes.monotonic = lambda: 0.0",
     "all items revoked": "cells.q[board.REVOKED] = 2**62",
-    "a result of its own and no end": "send(wire.DONE, me, b'[0]'); cells.q[slots[0]] = 0; time.sleep(3600)",
+    "a result of its own and no end": (
+        "send(wire.DONE, me, b'[0]'); cells.q[slots[0]] = 0; time.sleep(3600)"
+    ),
     "an alarm": "import signal; signal.signal(14, lambda *_: 1 / 0); signal.setitimer(0, 0.1)",
-    "a task that blocks": "import asyncio; asyncio.get_event_loop_policy().get_event_loop().call_later(0.1, time.sleep, 3600)",
+    "a task that blocks": (
+        "import asyncio; asyncio.get_event_loop_policy().get_event_loop().call_later(0.1,"
+        " time.sleep, 3600)"
+    ),
 }
 
 

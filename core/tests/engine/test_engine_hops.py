@@ -1,4 +1,6 @@
-"""How many functions and modules one call passes through: what a reader of the engine has to follow."""
+"""How many functions and modules one call passes through: what a reader of the engine has to
+follow.
+"""
 
 import gc
 import sys
@@ -24,7 +26,9 @@ class Trivial:
 
 @pytest.fixture
 def calls():
-    """(module, code) of what was called, in this thread and in that of a pool that starts from now on."""
+    """(module, code) of what was called, in this thread and in that of a pool that starts from now
+    on.
+    """
     found = []
 
     def note(frame, event, _):

@@ -1,4 +1,6 @@
-"""Random inputs: who draws them declares it, and only then is the secret part of the fingerprint."""
+"""Random inputs: who draws them declares it, and only then is the secret part of the
+fingerprint.
+"""
 
 import asyncio
 
@@ -106,8 +108,9 @@ def refused(verdict):
 
 
 @pytest.mark.parametrize(
-    "each", [DrawsUnsaid(), DrawsUnsaid("worker"), AsyncDrawsUnsaid(), AsyncDrawsUnsaid("worker"), unsaid]
-)  # fmt: skip
+    "each",
+    [DrawsUnsaid(), DrawsUnsaid("worker"), AsyncDrawsUnsaid(), AsyncDrawsUnsaid("worker"), unsaid],
+)
 @pytest.mark.parametrize("company", [(), (Draws(),)])
 def test_a_stage_that_draws_without_a_word_is_a_fault_wherever_it_runs(each, company):
     with Environment("e", [*(Slot("before", c) for c in company), Slot("s", each)]) as env:

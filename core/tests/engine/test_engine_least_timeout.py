@@ -1,4 +1,6 @@
-"""A timeout that a response could reach before the stage's own limits end it is an error when the environment is made."""
+"""A timeout that a response could reach before the stage's own limits end it is an error when the
+environment is made.
+"""
 
 import pytest
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot
@@ -21,7 +23,10 @@ class Contradictory(Limited):
 
 @pytest.mark.parametrize("timeout", [0.1, 9.9])
 def test_a_timeout_within_the_limits_of_the_stage_is_an_error(timeout: float) -> None:
-    said = rf"s \(.*Limited\): its timeout of {timeout:g} wall seconds is shorter than the 10 s .* give it 10 s or more"
+    said = (
+        rf"s \(.*Limited\): its timeout of {timeout:g} wall seconds is shorter than the 10 s .*"
+        r" give it 10 s or more"
+    )
     with pytest.raises(ConfigError, match=said):
         Environment("e", [Slot("s", Limited(), timeout=timeout)])
     Environment("e", [Slot("s", Limited(), timeout=10.0)]).close()
@@ -37,7 +42,10 @@ def test_a_stage_whose_own_deadline_is_shorter_than_its_limits_is_an_error() -> 
 def test_a_composite_has_time_for_all_the_stages_in_it(kind) -> None:
     """A response could use up its time in the first stage, and leave none for the second."""
     inner = kind([Slot("a", Limited()), Slot("b", Limited())])
-    said = "outer .*: its timeout of 19 wall seconds is shorter than the 20 s that the limits of the stages in it"
+    said = (
+        "outer .*: its timeout of 19 wall seconds is shorter than the 20 s that the limits of the"
+        " stages in it"
+    )
     with pytest.raises(ConfigError, match=said):
         Environment("e", [Slot("outer", inner, timeout=19.0)])
     Environment("e", [Slot("outer", inner, timeout=20.0)]).close()

@@ -291,8 +291,11 @@ class Sleeps:
 
 
 async def longest_gap(work):
-    """CPU seconds of this process between two ticks beside ``work``: others may have the cores meanwhile."""
-    gap, done = 0.0, False
+    """CPU seconds of this process between two ticks beside ``work``: others may have the cores
+    meanwhile.
+    """
+    gap = 0.0
+    done = False
 
     async def tick():
         nonlocal gap
@@ -334,7 +337,9 @@ SIZES = [*(pytest.param(n, marks=SLOW) for n in (1_000, 64_000)), 1_000_000, 10_
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_loop_goes_on_beside_a_response_of_any_size(size):
-    """Against the same ticker beside a sleeping worker; the best of six, since the machine is shared."""
+    """Against the same ticker beside a sleeping worker; the best of six, since the machine is
+    shared.
+    """
     response = "a" * (size - 1) + "b"
 
     async def main(env, text):

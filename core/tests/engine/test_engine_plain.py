@@ -1,4 +1,6 @@
-"""An odd outcome or artifact is the same in the caller's process, in a worker, on a loop and in a batch."""
+"""An odd outcome or artifact is the same in the caller's process, in a worker, on a loop and in a
+batch.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,9 @@ async def gathered(env, rows):
 
 @pytest.mark.parametrize("where", ["inline", "worker"])
 def test_what_a_function_returns_becomes_plain_in_every_place(where):
-    """Or a response that brings a set into its data would be unscored in a worker, and another outcome inline."""
+    """Or a response that brings a set into its data would be unscored in a worker, and another
+    outcome inline.
+    """
 
     @stage(where=where)
     def mapped(response):
@@ -161,7 +165,9 @@ def test_what_a_function_returns_becomes_plain_in_every_place(where):
 @pytest.mark.parametrize("text", [",", "[{", '"', "\\", "a "])
 @pytest.mark.parametrize("words", [False, True])
 def test_no_long_response_is_unscored_because_a_function_returns_it(text, words):
-    """Commas in a text count as no values, and of more values than can be sent the rest is left out."""
+    """Commas in a text count as no values, and of more values than can be sent the rest is left
+    out.
+    """
 
     def echoed(response):
         return {"score": 1.0, "found": response.split() if words else response}

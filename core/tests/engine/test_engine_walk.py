@@ -1,4 +1,6 @@
-"""The walk itself, with results that a table tells: what runs, for how long, and what comes of it."""
+"""The walk itself, with results that a table tells: what runs, for how long, and what comes of
+it.
+"""
 
 import pytest
 from attrs import frozen
@@ -29,7 +31,8 @@ class Grouped:
 
 
 class Table:
-    """An executor that says what each stage scored and how long it took, and notes how long it was given.
+    """An executor that says what each stage scored and how long it took, and notes how long it was
+    given.
 
     Stages of ``away`` run elsewhere: the steps have to wait for them.
     """
@@ -55,7 +58,8 @@ class Table:
 def walk(root, executor, known=(), *, grouped=False):
     """(verdict, what was waited for, the attempt)."""
     attempt = Attempt(TASK, "r")
-    attempt.known, attempt.grouped = list(known), grouped
+    attempt.known = list(known)
+    attempt.grouped = grouped
     steps = evaluate(Plan(root), attempt, executor, "fingerprint")
     waited = []
     try:
@@ -212,7 +216,9 @@ def test_a_composite_of_ones_own_may_leave_it_open_with_a_fault():
     assert walk(Ends(Combined(None, None, fault)), EXECUTOR)[0].fault == fault
 
 
-@pytest.mark.parametrize("end", [None, 0.5, Combined(-0.5), Combined(1.5), Combined(1), Combined(None)])  # fmt: skip
+@pytest.mark.parametrize(
+    "end", [None, 0.5, Combined(-0.5), Combined(1.5), Combined(1), Combined(None)]
+)
 def test_any_other_end_of_a_composite_is_its_fault(end):
     said, _, _ = walk(Ends(end), EXECUTOR)
 

@@ -33,9 +33,13 @@ def score(answer: Any, response: str, **options: Any) -> float:
         ("42", "４２", {"nfkc": True}),
         ("½", "1⁄2", {"nfkc": True}),
         ("USA", "United States", {"aliases": {"USA": ["United States"]}}),
-        ("usa", "UNITED  STATES", {"aliases": {"USA": ["United States"]}, "case": True, "space": True}),
+        (
+            "usa",
+            "UNITED  STATES",
+            {"aliases": {"USA": ["United States"]}, "case": True, "space": True},
+        ),
     ],
-)  # fmt: skip
+)
 def test_these_are_equal(answer: Any, response: str, options: dict[str, Any]) -> None:
     assert score(answer, response, **options) == 1.0
 

@@ -1,4 +1,6 @@
-"""The laws of rewards, for core/equal: range, totality, no free lunch, no hedging, secrecy, meaning not form."""
+"""The laws of rewards, for core/equal: range, totality, no free lunch, no hedging, secrecy, meaning
+not form.
+"""
 
 from __future__ import annotations
 

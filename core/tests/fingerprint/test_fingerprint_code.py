@@ -1,4 +1,6 @@
-"""Code counts by what it does, wherever it stands: on one line, in another function, in a notebook."""
+"""Code counts by what it does, wherever it stands: on one line, in another function, in a
+notebook.
+"""
 
 import sys
 from types import ModuleType
@@ -7,7 +9,18 @@ import pytest
 from rlenv import Environment, Slot, stage
 from rlenv.state import makeup
 
-ONE_LINE = [lambda: 1, lambda: 2, lambda: 1.0, lambda: True, lambda: None, lambda: "1", lambda: -0.0, lambda: 0.0, lambda: (1,), lambda: [1]]  # fmt: skip
+ONE_LINE = [
+    lambda: 1,
+    lambda: 2,
+    lambda: 1.0,
+    lambda: True,
+    lambda: None,
+    lambda: "1",
+    lambda: -0.0,
+    lambda: 0.0,
+    lambda: (1,),
+    lambda: [1],
+]
 BODIES = [
     "return 1",
     "return 2",

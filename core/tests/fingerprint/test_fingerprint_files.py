@@ -22,7 +22,9 @@ def package(tmp_path, monkeypatch):
     sys.modules.pop("fingerprint_pkg", None)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.so", "a.json", "a.py", "a", ".hidden", "data/deep/a.bin"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["a.txt", "a.csv", "a.so", "a.json", "a.py", "a", ".hidden", "data/deep/a.bin"]
+)
 def test_every_file_of_a_package_counts(package, name):
     (package / name).write_text("one")
     importlib.import_module("fingerprint_pkg")
@@ -34,7 +36,9 @@ def test_every_file_of_a_package_counts(package, name):
     assert len({before, edited, content_of("fingerprint_pkg")}) == 3
 
 
-@pytest.mark.parametrize("name", ["__pycache__/a.py", "a.pyc", ".git/HEAD", "data/__pycache__/b.nbi"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["__pycache__/a.py", "a.pyc", ".git/HEAD", "data/__pycache__/b.nbi"]
+)
 def test_what_interpreters_and_tools_write_does_not_count(package, name):
     importlib.import_module("fingerprint_pkg")
     before = content_of("fingerprint_pkg")

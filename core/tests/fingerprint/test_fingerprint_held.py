@@ -1,4 +1,6 @@
-"""What functions and classes reach besides their own code is in the fingerprint too, in one order."""
+"""What functions and classes reach besides their own code is in the fingerprint too, in one
+order.
+"""
 
 import os
 import subprocess
@@ -111,11 +113,20 @@ def restored(monkeypatch):
 @pytest.mark.parametrize(
     "made",
     [
-        global_of_a_lambda, table_of_a_lambda, global_here, constant_of_a_module_here,
-        module_made_by_code, module_that_makes_up_attributes, metaclass, kind_of_method, docstring,
-        annotations, docstring_of_a_function, circle,
+        global_of_a_lambda,
+        table_of_a_lambda,
+        global_here,
+        constant_of_a_module_here,
+        module_made_by_code,
+        module_that_makes_up_attributes,
+        metaclass,
+        kind_of_method,
+        docstring,
+        annotations,
+        docstring_of_a_function,
+        circle,
     ],
-)  # fmt: skip
+)
 def test_two_settings_that_differ_in_a_verdict_differ_in_the_fingerprint(made):
     found = []
     for limit in (1, 9):

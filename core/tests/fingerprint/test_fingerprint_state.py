@@ -1,4 +1,6 @@
-"""Two settings that differ in a verdict differ in the fingerprint, and equal ones have equal fingerprints."""
+"""Two settings that differ in a verdict differ in the fingerprint, and equal ones have equal
+fingerprints.
+"""
 
 import os
 import subprocess
@@ -17,12 +19,15 @@ from rlenv.state import State, makeup
 
 TASK = Task("say something", id="t")
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
-    lambda inner: (
-        st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner)
-    ),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 def name(stage, **rest):
@@ -35,7 +40,8 @@ def text(value):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_setting_that_changes_the_verdict_changes_the_fingerprint(form):
-    tight, loose = built(form, 1), built(form, 9)
+    tight = built(form, 1)
+    loose = built(form, 9)
     verdicts = [Environment("e", stage).verify(TASK, "four") for stage in (tight, loose)]
     assert verdicts == [0.0, 1.0]
     assert name(built(form, 1)) == name(built(form, 1)) != name(built(form, 9))

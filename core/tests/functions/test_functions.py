@@ -1,4 +1,6 @@
-"""Functions as verifiers: what they are given, what they may return, and what construction rejects."""
+"""Functions as verifiers: what they are given, what they may return, and what construction
+rejects.
+"""
 
 import functools
 import threading
@@ -78,9 +80,16 @@ def test_a_function_receives_what_its_parameters_name():
     seen.pop("seen", None)
     attempt = seen.pop("attempt")
     assert seen == {
-        "prompt": TASK.prompt, "response": "42", "completion": "42", "visible": "42", "answer": "42",
-        "info": {"level": 3}, "task": TASK, "trajectory": Trajectory(messages), "other": 5,
-    }  # fmt: skip
+        "prompt": TASK.prompt,
+        "response": "42",
+        "completion": "42",
+        "visible": "42",
+        "answer": "42",
+        "info": {"level": 3},
+        "task": TASK,
+        "trajectory": Trajectory(messages),
+        "other": 5,
+    }
     assert attempt.task is TASK
     assert set(seen) - {"other"} | {"attempt"} == set(READERS)
 

@@ -53,9 +53,16 @@ def openrlhf_short(queries, labels):
 @pytest.mark.parametrize(
     "function",
     [
-        verl_short, verl_whole, trl_any, trl_answer, trl_column, trl_alone, openrlhf_whole, openrlhf_short
+        verl_short,
+        verl_whole,
+        trl_any,
+        trl_answer,
+        trl_column,
+        trl_alone,
+        openrlhf_whole,
+        openrlhf_short,
     ],
-)  # fmt: skip
+)
 def test_the_wrappers_in_the_messages_work(function):
     with pytest.raises(ConfigError) as caught:
         Environment("e", function)

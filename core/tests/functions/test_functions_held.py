@@ -1,4 +1,6 @@
-"""What functions hold, wrap and hand back: none of it is lost, and none of it breaks a sound one."""
+"""What functions hold, wrap and hand back: none of it is lost, and none of it breaks a sound
+one.
+"""
 
 import functools
 import threading
@@ -33,7 +35,10 @@ def calling(function):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (lambda response, most=3: len(response) <= most, lambda response, most=4: len(response) <= most),
+        (
+            lambda response, most=3: len(response) <= most,
+            lambda response, most=4: len(response) <= most,
+        ),
         (lambda response: True, lambda response: False),
         (Scorer(3).score, Scorer(4).score),
         (calling(Scorer(3).score), calling(Scorer(4).score)),
@@ -41,7 +46,7 @@ def calling(function):
         (calling(functools.partial(max, [3])), calling(functools.partial(max, [4]))),
     ],
     ids=["default", "one line", "method", "closed-over method", "nested", "closed-over partial"],
-)  # fmt: skip
+)
 def test_the_fingerprint_knows_all_that_a_function_holds(one, other):
     def name(function):
         return Environment("e", FunctionStage(function)).fingerprint
@@ -145,7 +150,8 @@ def test_an_async_function_that_blocks_its_worker_is_not_run_again(tmp_path):
             file.write("x")
         time.sleep(60)
 
-    # Workers of its own: one that wore out under another test's response is given the item a second time.
+    # Workers of its own: one that wore out under another test's response is given the item a second
+    # time.
     with Environment("e", [Slot("s", blocks, timeout=0.2)], memory_mb=997) as env:
         assert env.evaluate(TASK, "x").fault.kind == "timeout"
     assert (tmp_path / "runs").read_text() == "x"

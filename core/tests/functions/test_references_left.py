@@ -24,8 +24,10 @@ ENDS = {
     "class": "class Broken(NoSuchBase): pass",
     "starts a process": START.format(session=False),
     "starts a session": START.format(session=True),
-    "kills its guard": "import os, signal; os.kill(os.getppid(), signal.SIGKILL); raise ImportError('no')",
-}  # fmt: skip
+    "kills its guard": (
+        "import os, signal; os.kill(os.getppid(), signal.SIGKILL); raise ImportError('no')"
+    ),
+}
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""What a stage declares is checked: misspelled names and wrong values are errors that say what to write."""
+"""What a stage declares is checked: misspelled names and wrong values are errors that say what to
+write.
+"""
 
 import pytest
 from rlenv import Attempt, ConfigError, Environment, Outcome, Task, stage

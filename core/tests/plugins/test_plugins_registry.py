@@ -100,7 +100,10 @@ def test_a_stage_has_a_plugin_and_a_name(registry: Registry, use: str) -> None:
 def test_a_stage_without_its_plugin_is_looked_up_in_all_of_them(
     install: Install, registry: Registry
 ) -> None:
-    hook = "from rlenv import hookimpl\nRLENV_API = 1\n@hookimpl\ndef rlenv_stages():\n    return {'equal': 'x:y'}\n"
+    hook = (
+        "from rlenv import hookimpl\nRLENV_API = 1\n@hookimpl\ndef rlenv_stages():\n    return"
+        " {'equal': 'x:y'}\n"
+    )
     install("other", plugins={"other": "other_one"}, other_one=hook)
     install("broken", plugins={"broken": "broken_one"}, broken_one="1/0")
 
@@ -145,7 +148,8 @@ def test_a_plugin_that_fails_to_load_is_quarantined(
 ) -> None:
     install("bad", "0.9", {"bad": "bad_mod"}, bad_mod=source)
 
-    first, second = refusal(registry.load, "bad"), refusal(registry.stage_type, "bad/x")
+    first = refusal(registry.load, "bad")
+    second = refusal(registry.stage_type, "bad/x")
 
     assert first == second
     assert "plugin 'bad' (bad 0.9) failed to load" in first

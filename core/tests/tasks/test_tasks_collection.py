@@ -1,4 +1,6 @@
-"""Tasks as a collection: ordered, found by id and prompt, named by a hash that is the same everywhere."""
+"""Tasks as a collection: ordered, found by id and prompt, named by a hash that is the same
+everywhere.
+"""
 
 from __future__ import annotations
 

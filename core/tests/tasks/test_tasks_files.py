@@ -1,4 +1,6 @@
-"""The [tasks] table: columns, patterns, templates and values; every bad row named, twenty at once."""
+"""The [tasks] table: columns, patterns, templates and values; every bad row named, twenty at
+once.
+"""
 
 from __future__ import annotations
 
@@ -112,25 +114,51 @@ def test_a_prompt_may_be_messages(tasks: Any) -> None:
         ({"prompt": [{"role": "user"}]}, {}, "expected messages with role and content"),
         ({"prompt": [{"role": "user", "content": [1]}]}, {}, "row 1: the prompt is [1]"),
         ({"question": "p", "a": 1}, {}, "row 1: no column 'prompt'; the columns are: a, question"),
-        ({"Prompt": "p"}, {}, "did you mean \"Prompt\"? (columns: Prompt)"),
+        ({"Prompt": "p"}, {}, 'did you mean "Prompt"? (columns: Prompt)'),
         ({}, {}, "row 1: no column 'prompt'; the row is empty"),
-        ({"prompt": "p", "answer": "3"}, {"answer": {"column": "answer", "pattern": "#(.)"}},
-         "row 1: answer does not match '#(.)': '3'"),
-        ({"prompt": "p", "answer": 3}, {"answer": {"column": "answer", "pattern": "(.)"}}, "does not match"),
-        ({"prompt": "p", "answer": "b"}, {"answer": {"column": "answer", "pattern": "(a)?b"}}, "does not match"),
+        (
+            {"prompt": "p", "answer": "3"},
+            {"answer": {"column": "answer", "pattern": "#(.)"}},
+            "row 1: answer does not match '#(.)': '3'",
+        ),
+        (
+            {"prompt": "p", "answer": 3},
+            {"answer": {"column": "answer", "pattern": "(.)"}},
+            "does not match",
+        ),
+        (
+            {"prompt": "p", "answer": "b"},
+            {"answer": {"column": "answer", "pattern": "(a)?b"}},
+            "does not match",
+        ),
         ({"prompt": "p", "id": " "}, {"id": "id"}, "row 1: the id is ' '"),
         ({"prompt": "p", "id": None}, {"id": "id"}, "row 1: the id is None"),
         ({"prompt": "p", "id": 1.5}, {"id": "id"}, "row 1: the id is 1.5"),
         ({"prompt": "p", "id": True}, {"id": "id"}, "row 1: the id is True"),
         ({"prompt": "p", "s": 1}, {"split": "s"}, "row 1: the split is 1"),
         ({"prompt": "p", "s": ""}, {"system_prompt": "s"}, "row 1: the system prompt is ''"),
-        ({"prompt": "p", "m": 1}, {"system_prompt": {"value": "s"}, "info": {"messages": "m"}}, "is taken"),
+        (
+            {"prompt": "p", "m": 1},
+            {"system_prompt": {"value": "s"}, "info": {"messages": "m"}},
+            "is taken",
+        ),
         ({"prompt": "p", "m": 1}, {"info": {"messages": "m"}}, "is taken"),
-        ({"q": None}, {"prompt": {"template": "{q}"}}, "row 1: q is None, and the template needs a text"),
-        ({"q": "a"}, {"prompt": {"template": "{qq}"}}, "no column 'qq'; did you mean \"q\"? (columns: q); for braces as they stand write {{qq}}"),
+        (
+            {"q": None},
+            {"prompt": {"template": "{q}"}},
+            "row 1: q is None, and the template needs a text",
+        ),
+        (
+            {"q": "a"},
+            {"prompt": {"template": "{qq}"}},
+            (
+                "no column 'qq'; did you mean \"q\"? (columns: q); for braces as they stand write"
+                " {{qq}}"
+            ),
+        ),
         ("{", {}, "line 1, column"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_row_is_told(tasks: Any, row: Any, spec: Mapping[str, Any], words: str) -> None:
     (line,) = refusal(tasks, [row], **spec)
 
@@ -141,7 +169,13 @@ def test_a_bad_row_is_told(tasks: Any, row: Any, spec: Mapping[str, Any], words:
     ("spec", "words"),
     [
         ({"promt": "p"}, 'tasks.promt: unknown key; did you mean "prompt"?'),
-        ({"prompt": 3}, "tasks.prompt: expected a column, { column, pattern }, { template } or { value }, got 3"),
+        (
+            {"prompt": 3},
+            (
+                "tasks.prompt: expected a column, { column, pattern }, { template } or { value },"
+                " got 3"
+            ),
+        ),
         ({"prompt": None}, "tasks.prompt: expected a column"),
         ({"answer": {}}, "tasks.answer: expected a column"),
         ({"answer": {"column": "a", "patern": "b"}}, "tasks.answer: expected a column"),
@@ -157,7 +191,7 @@ def test_a_bad_row_is_told(tasks: Any, row: Any, spec: Mapping[str, Any], words:
         ({"path": ""}, "tasks: give either path"),
         ({"path": "."}, "the name ends in none of"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_table_is_told(tasks: Any, spec: Mapping[str, Any], words: str) -> None:
     (line,) = refusal(tasks, [{"prompt": "p"}], **spec)
 

@@ -1,4 +1,6 @@
-"""Limits on rows: long ones, and compressed files that expand to more than a machine should hold."""
+"""Limits on rows: long ones, and compressed files that expand to more than a machine should
+hold.
+"""
 
 from __future__ import annotations
 
@@ -195,7 +197,9 @@ def test_a_row_of_hundreds_of_megabytes_in_a_small_file_takes_little_memory(tmp_
         file.write(b'"}\n')
     assert path.stat().st_size < MIB
 
-    done = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
+    )
 
     assert "line 1 is longer than 134,217,728 bytes" in done.stdout
 

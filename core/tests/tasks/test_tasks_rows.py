@@ -1,4 +1,6 @@
-"""Rows of files: JSONL, CSV, Parquet, each gzipped as well; a bad row is reported with its location."""
+"""Rows of files: JSONL, CSV, Parquet, each gzipped as well; a bad row is reported with its
+location.
+"""
 
 from __future__ import annotations
 
@@ -110,22 +112,30 @@ def test_windows_line_ends_are_no_matter(tmp_path: Path) -> None:
         ("a.csv", b"a,b\n1,2,3\n", "row 1 (line 2): 3 cells where the header has 2"),
         ("a.csv", b"a,b\n1\n", "row 1 (line 2): 1 cells where the header has 2"),
         ("a.csv", b"a,a\n1,2\n", "the column 'a' appears twice"),
-        ("a.csv", b"a\n\"x\" y\n", "line 2: not valid CSV"),
+        ("a.csv", b'a\n"x" y\n', "line 2: not valid CSV"),
         ("a.csv", b'a\n"never closed\n', "not valid CSV"),
         ("a.csv", b"a\n1\n\xff\n", "line 3: byte 0xff is not UTF-8"),
         ("a.parquet", b"PAR1 no", "not a Parquet file"),
         ("a.parquet", b"", "not a Parquet file"),
         ("a.json", b'[{"a": 1},\n {"a": }]', "line 2, column 8: not valid JSON"),
-        ("a.json", b'[{"a": 1},\n {"a": "\xff"}]', "line 2: byte 0xff is not UTF-8 (byte 9 of the line)"),
+        (
+            "a.json",
+            b'[{"a": 1},\n {"a": "\xff"}]',
+            "line 2: byte 0xff is not UTF-8 (byte 9 of the line)",
+        ),
         ("a.json", b'[{"a": 1}, [2]]', "item 2: list where an object is expected"),
-        ("a.json", b'{"a": 1}', "dict where a list of objects is expected; one object a line is .jsonl"),
+        (
+            "a.json",
+            b'{"a": 1}',
+            "dict where a list of objects is expected; one object a line is .jsonl",
+        ),
         ("a.json", b'[{"a": NaN}]', "NaN is not a JSON value"),
         ("a.json", b"[" * 200_000, "nested too deep"),
         ("a.json", b"", "line 1, column 1: not valid JSON"),
         ("a.txt", b"[]", "the name ends in none of .jsonl .json .csv .parquet"),
         ("a.gz", b"", "the name ends in none of"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_file_is_told(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     assert words in refusal(written(tmp_path, name, content))
 

@@ -1,4 +1,6 @@
-"""A byte order mark at the beginning of a response is not visible: to no reader, and with thinking or without."""
+"""A byte order mark at the beginning of a response is not visible: to no reader, and with thinking
+or without.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from rlenv.text import read, visible
 MARK = "\ufeff"
 
 
-@pytest.mark.parametrize("text", ["42", "", "a\n", "<think>x</think>42", "x</think>42", "4<|im_end|>", "```\n1\n```"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["42", "", "a\n", "<think>x</think>42", "x</think>42", "4<|im_end|>", "```\n1\n```"]
+)
 def test_a_mark_in_front_changes_nothing_that_is_visible(text: str) -> None:
     assert visible(MARK + text) == visible(text)
 
@@ -28,7 +32,9 @@ def test_what_is_visible_is_found_in_the_response() -> None:
     assert found.span(0, 2) == (1, 3)
 
 
-@pytest.mark.parametrize(("response", "reward"), [(f"{MARK}42", 1.0), (f"4{MARK}2", 0.0), (MARK, 0.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("response", "reward"), [(f"{MARK}42", 1.0), (f"4{MARK}2", 0.0), (MARK, 0.0)]
+)
 def test_equal_compares_what_is_visible(response: str, reward: float) -> None:
     with Environment("exact", Equal()) as env:
         assert env.verify(Task("?", answer="42"), response) == reward

@@ -1,4 +1,6 @@
-"""An environment's stages read the visible text, wherever they run; what the policy wrote stays as it is."""
+"""An environment's stages read the visible text, wherever they run; what the policy wrote stays as
+it is.
+"""
 
 from __future__ import annotations
 

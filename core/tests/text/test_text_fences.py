@@ -115,7 +115,25 @@ def test_a_blank_text_is_no_block() -> None:
     assert whole_block(" \n\t") is None
 
 
-LINES = ["```python", "```py", "```", "~~~python", "~~~", "````python", "````", "  ```", "   ```python", "x = 1", "    y = 2", "", "text", "``` x", "```a`b```", "~~~ python x", "`````"]  # fmt: skip
+LINES = [
+    "```python",
+    "```py",
+    "```",
+    "~~~python",
+    "~~~",
+    "````python",
+    "````",
+    "  ```",
+    "   ```python",
+    "x = 1",
+    "    y = 2",
+    "",
+    "text",
+    "``` x",
+    "```a`b```",
+    "~~~ python x",
+    "`````",
+]
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,4 +1,6 @@
-"""Text in terminals: every character that a terminal obeys or hides is escaped, and ordinary text is not."""
+"""Text in terminals: every character that a terminal obeys or hides is escaped, and ordinary text
+is not.
+"""
 
 from __future__ import annotations
 

@@ -30,11 +30,59 @@ def test_names_of_cases_are_unique() -> None:
 
 
 PARTS = st.sampled_from(
-    ["<think>", "</think>", "<THINK>", "</Think>", "<thinking>", "</thinking>", "<seed:think>", "</seed:think>", "[THINK]", "[/THINK]", "◁think▷", "◁/think▷",
-     "<|channel|>", "<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|channel|>final", "<|message|>", "<|end|>", "<|return|>",
-     "<|start|>assistant", "<|channel>thought", "<channel|>", "<|im_end|>", "</s>", "<s>", "`", "``", "```", "```python", "~~~", "\n", "\r\n", "\r", " ", "    ", "- ", "\"", "'", "<", ">", "[",
-     "a", "answer", "4", "\\boxed{2}", "\0", "\u200b", "\ud800", "é", "İ"],
-)  # fmt: skip
+    [
+        "<think>",
+        "</think>",
+        "<THINK>",
+        "</Think>",
+        "<thinking>",
+        "</thinking>",
+        "<seed:think>",
+        "</seed:think>",
+        "[THINK]",
+        "[/THINK]",
+        "◁think▷",
+        "◁/think▷",
+        "<|channel|>",
+        "<|channel|>analysis<|message|>",
+        "<|channel|>final<|message|>",
+        "<|channel|>final",
+        "<|message|>",
+        "<|end|>",
+        "<|return|>",
+        "<|start|>assistant",
+        "<|channel>thought",
+        "<channel|>",
+        "<|im_end|>",
+        "</s>",
+        "<s>",
+        "`",
+        "``",
+        "```",
+        "```python",
+        "~~~",
+        "\n",
+        "\r\n",
+        "\r",
+        " ",
+        "    ",
+        "- ",
+        '"',
+        "'",
+        "<",
+        ">",
+        "[",
+        "a",
+        "answer",
+        "4",
+        "\\boxed{2}",
+        "\0",
+        "\u200b",
+        "\ud800",
+        "é",
+        "İ",
+    ],
+)
 TEXTS = st.lists(PARTS, max_size=24).map("".join) | st.text(max_size=60)
 
 
@@ -70,7 +118,9 @@ def test_keep_cuts_off_end_marks_only(response: str) -> None:
 @settings(deadline=None)
 @given(TEXTS)
 def test_reading_what_is_visible_again_changes_nothing_but_where_parts_met(response: str) -> None:
-    """Parts that meet where thinking was may form a new mark; and a second stray mark is text, once."""
+    """Parts that meet where thinking was may form a new mark; and a second stray mark is text,
+    once.
+    """
     found = read(response, "hide")
     if len(found.pieces) <= 1 and "<|" not in response and "`" not in response:
         again = read(found.text, "closed")
@@ -131,9 +181,14 @@ def test_reading_takes_time_in_proportion(name: str) -> None:
 
 def test_decreasing_runs_do_not_take_longer() -> None:
     def stairs(top: int) -> str:
-        return "<think></think>" + "".join("`" * k + " \n" for k in range(top, 0, -1)) + "</think>~\n" * (top * top // 20)  # fmt: skip
+        return (
+            "<think></think>"
+            + "".join("`" * k + " \n" for k in range(top, 0, -1))
+            + "</think>~\n" * (top * top // 20)
+        )
 
-    small, large = stairs(150), stairs(212)
+    small = stairs(150)
+    large = stairs(212)
     assert_growth(lambda: read(small), lambda: read(large))
 
 

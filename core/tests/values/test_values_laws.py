@@ -139,7 +139,8 @@ parts = st.recursive(
 )
 def test_data_becomes_the_same_alone_as_within_a_list(made):
     """Short data takes a way of its own."""
-    alone, (within,) = plain(made), plain([made])
+    alone = plain(made)
+    (within,) = plain([made])
 
     assert repr(alone) == repr(within)
     assert {*map(type, alone)} <= {str}
@@ -217,7 +218,10 @@ def test_a_policy_sees_of_a_task_only_messages_prompt_id_and_split():
         ((SYSTEM, USER), [SYSTEM, USER]),
         ([SYSTEM, USER, SECRET], [SYSTEM, USER]),
         ([USER, SECRET, USER, SECRET, SECRET], [USER, SECRET, USER]),
-        ([USER, {"role": "assistant"}, {"role": "tool"}], [USER, {"role": "assistant"}, {"role": "tool"}]),
+        (
+            [USER, {"role": "assistant"}, {"role": "tool"}],
+            [USER, {"role": "assistant"}, {"role": "tool"}],
+        ),
         ([SECRET], [USER]),
         ([{"role": "user", "content": "another"}, SECRET], [USER]),
         ([], [USER]),
@@ -226,7 +230,7 @@ def test_a_policy_sees_of_a_task_only_messages_prompt_id_and_split():
         ({"secret": 1}, [USER]),
         (None, [USER]),
     ],
-)  # fmt: skip
+)
 def test_the_messages_of_a_task_are_those_of_its_prompt(given, messages):
     assert Task("p", info={"messages": given}).messages == messages
 

@@ -1,4 +1,6 @@
-"""What ``print`` and a notebook show of a verdict: enough to understand it, and nothing that harms."""
+"""What ``print`` and a notebook show of a verdict: enough to understand it, and nothing that
+harms.
+"""
 
 from html.parser import HTMLParser
 from unicodedata import east_asian_width
@@ -86,10 +88,16 @@ hostile = st.one_of(
     st.text(st.characters(exclude_categories=[])),
     st.sampled_from(["x", "\u5b57", " ", "&", "\x1b", "e\u0301"]).map(lambda part: part * LONG),
     st.sampled_from(
-        ["\x1b[2J\x1b]0;title\x07", "<script>alert(1)</script>", "\ud800\u202e\r\n", "\x00",
-         "</td></table><img src=x onerror=y>", "&lt;b&gt;"]
+        [
+            "\x1b[2J\x1b]0;title\x07",
+            "<script>alert(1)</script>",
+            "\ud800\u202e\r\n",
+            "\x00",
+            "</td></table><img src=x onerror=y>",
+            "&lt;b&gt;",
+        ]
     ),
-)  # fmt: skip
+)
 results = st.recursive(
     st.one_of(
         st.builds(

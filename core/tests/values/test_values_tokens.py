@@ -13,7 +13,8 @@ TALK = (
     {"role": "user", "content": "Sure?"},
     {"role": "assistant", "content": "2"},
 )
-FIRST, SECOND = Tokens([5, 6], [7]), Tokens([5, 6, 7, 8], [9, 1], [-0.5, 0], exact=False)
+FIRST = Tokens([5, 6], [7])
+SECOND = Tokens([5, 6, 7, 8], [9, 1], [-0.5, 0], exact=False)
 
 
 class Number:
@@ -48,7 +49,10 @@ def test_what_is_no_integer_is_no_token_id(ids):
         Tokens([], ids)
 
 
-@pytest.mark.parametrize("logprobs", [[], [0.0, 0.0], [math.nan], [-math.inf], [math.inf], [1e-9], [2], [True], ["-1"], [None], "0"])  # fmt: skip
+@pytest.mark.parametrize(
+    "logprobs",
+    [[], [0.0, 0.0], [math.nan], [-math.inf], [math.inf], [1e-9], [2], [True], ["-1"], [None], "0"],
+)
 def test_there_is_one_finite_logprob_of_0_or_less_for_each_id(logprobs):
     with pytest.raises(ValueError, match="1 finite numbers <= 0, one for each id"):
         Tokens([], [4], logprobs)
@@ -87,7 +91,10 @@ def seen(trajectory):
 @pytest.mark.parametrize("where", ["inline", "worker"])
 def test_a_verdict_depends_on_what_was_said_and_not_on_how_it_was_tokenized(where):
     with Environment("sums", [rlenv.stage(where=where)(seen)]) as env:
-        plain, told = (env.evaluate(rlenv.Task("1+1="), Trajectory(TALK, tokens)) for tokens in ((), (FIRST, SECOND)))  # fmt: skip
+        plain, told = (
+            env.evaluate(rlenv.Task("1+1="), Trajectory(TALK, tokens))
+            for tokens in ((), (FIRST, SECOND))
+        )
 
     assert plain == told
     assert told.results[0].outcome == Outcome(1.0, "0")

@@ -1,4 +1,6 @@
-"""``call``: one heavy piece of work, with a budget of CPU seconds, and what its callers are told."""
+"""``call``: one heavy piece of work, with a budget of CPU seconds, and what its callers are
+told.
+"""
 
 from __future__ import annotations
 

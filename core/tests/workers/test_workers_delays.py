@@ -10,7 +10,9 @@ from rlenv.workers.board import UNCOUNTED
 from rlenv.workers.delays import Delays, seconds_in_queues
 from rlenv.workers.diagnose import overdue
 
-BUDGETED, COLD, PLAIN = 1.0, -5.0, 0.0
+BUDGETED = 1.0
+COLD = -5.0
+PLAIN = 0.0
 
 
 def item(seq=1, began=0.0, end=5.0, limit=BUDGETED, mark=0):
@@ -54,7 +56,8 @@ def test_the_check_of_the_empty_response_waits_as_the_others_do():
 
 def test_what_an_item_waited_before_it_began_does_not_count():
     found = delays({"1": 0.0}, {"1": 50.0}, {"1": 52.0})
-    first, second = [item(1)], [item(2, began=99.9)]
+    first = [item(1)]
+    second = [item(2, began=99.9)]
     found.look(7, first, 0.1)
 
     assert found.look(7, second, 100.0)[2] == pytest.approx(0.1)

@@ -1,4 +1,6 @@
-"""Workers of functions see an allow list of variables, and a function that lacks one is told its name."""
+"""Workers of functions see an allow list of variables, and a function that lacks one is told its
+name.
+"""
 
 import os
 
@@ -8,17 +10,17 @@ from rlenv.workers.environ import is_hidden, is_visible, visible_env
 
 TASK = Task("say something", id="t")
 SEEN = [
-    "PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "PYTHONHASHSEED",
-    "PYTHONWARNINGS", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",
-    "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "HF_HOME", "RLENV_SANDBOX_SLOTS",
+    "PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
+    "PYTHONHASHSEED", "PYTHONWARNINGS", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+    "CUDA_HOME", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS", "SSL_CERT_FILE", "SSL_CERT_DIR", "HF_HOME", "RLENV_SANDBOX_SLOTS",
 ]  # fmt: skip
 HIDDEN = [
-    "OPENAI_API_KEY", "OPENAI_API_KEYS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "DATABASE_URL",
-    "GITHUB_PAT", "HF_TOKEN", "HF_TOKEN_2", "PGPASSFILE", "PGPASSWORD", "MYSQL_PWD", "SLACK_WEBHOOK_URL",
-    "GOOGLE_APPLICATION_CREDENTIALS", "SSH_PASSPHRASE", "SSH_AUTH_SOCK", "HTTPS_PROXY", "http_proxy",
-    "ALL_PROXY", "PIP_INDEX_URL", "RLENV_SECRET", "RLENV_SANDBOX_TOKEN", "PYTHON_KEYRING_PASSWORD",
-    "CUDA_TOKEN", "db_password", "anything",
+    "OPENAI_API_KEY", "OPENAI_API_KEYS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+    "DATABASE_URL", "GITHUB_PAT", "HF_TOKEN", "HF_TOKEN_2", "PGPASSFILE", "PGPASSWORD", "MYSQL_PWD",
+    "SLACK_WEBHOOK_URL", "GOOGLE_APPLICATION_CREDENTIALS", "SSH_PASSPHRASE", "SSH_AUTH_SOCK",
+    "HTTPS_PROXY", "http_proxy", "ALL_PROXY", "PIP_INDEX_URL", "RLENV_SECRET",
+    "RLENV_SANDBOX_TOKEN", "PYTHON_KEYRING_PASSWORD", "CUDA_TOKEN", "db_password", "anything",
 ]  # fmt: skip
 
 

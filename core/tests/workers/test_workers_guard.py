@@ -1,4 +1,6 @@
-"""What a worker started ends with it, whoever its parent is by then, and whatever became of the guard."""
+"""What a worker started ends with it, whoever its parent is by then, and whatever became of the
+guard.
+"""
 
 from __future__ import annotations
 

@@ -25,11 +25,15 @@ RECORDS = st.lists(
 @given(RECORDS, st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_records_arrive_whole_however_the_bytes_are_cut(records, sizes):
     data = b"".join(wire.record(*one) for one in records)
-    buffer, got, at, turn = wire.Buffer(), [], 0, 0
+    buffer = wire.Buffer()
+    got = []
+    at = 0
+    turn = 0
     while at < len(data):
         size = sizes[turn % len(sizes)]
         got += buffer.feed(data[at : at + size])
-        at, turn = at + size, turn + 1
+        at = at + size
+        turn = turn + 1
     assert got == records
 
 

@@ -20,7 +20,9 @@ SCRIPT = str(Path(__file__).parent / "helpers" / "callers.py")
 
 
 def gone(pid):
-    """Whether the process has ended; a zombie has, and one that is reaped while its file is read."""
+    """Whether the process has ended; a zombie has, and one that is reaped while its file is
+    read.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except (FileNotFoundError, ProcessLookupError):
@@ -145,7 +147,8 @@ def test_workers_die_with_a_killed_caller(caller, tmp_path, name):
 
 
 def test_workers_die_with_a_caller_killed_while_its_child_lives_on(caller, tmp_path):
-    path, child = tmp_path / "pids", tmp_path / "child"
+    path = tmp_path / "pids"
+    child = tmp_path / "child"
     process = caller("fork_and_spin", str(path), str(child))
     pids = pids_in(path)
     wait_for(lambda: child.exists() and child.read_text(), "the child")
@@ -198,7 +201,8 @@ def test_submits_that_race_with_close_are_refused_or_answered():
                 futures.append(pool.submit(DEEDS, ("echo",)))
                 time.sleep(0.001)
 
-    pool, futures = Pool(1), []
+    pool = Pool(1)
+    futures = []
     threads = [threading.Thread(target=submit_until_refused) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -221,7 +225,9 @@ def test_importing_workers_is_light(caller):
 
 
 def test_shared_pools_are_one_and_end_with_the_last_release():
-    first, second, other = shared_pool(1, 512), shared_pool(1, 512), shared_pool(1, 513)
+    first = shared_pool(1, 512)
+    second = shared_pool(1, 512)
+    other = shared_pool(1, 513)
     assert first is second
     assert first is not other
     other.release()

@@ -16,7 +16,8 @@ def test_a_runner_that_returns_is_done(ask):
 
 def deepest_sent(ask) -> int:
     """Lists in each other that a worker can send: each version of Python has its own limit."""
-    low, high = 1, 100_000
+    low = 1
+    high = 100_000
     while high - low > 1:
         depth = (low + high) // 2
         if isinstance(ask("endless_result", depth, seconds=30), Done):

@@ -1,4 +1,6 @@
-"""A worker that wears out is replaced, and what it fails meanwhile is asked again in a fresh one."""
+"""A worker that wears out is replaced, and what it fails meanwhile is asked again in a fresh
+one.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +134,8 @@ def test_a_worker_that_does_not_grow_stays():
 def test_a_worker_retires_after_its_items(monkeypatch):
     monkeypatch.setattr("rlenv.workers.monitor.ITEMS", 100)
     monkeypatch.setattr("rlenv.workers.monitor.AGE", 0.0)
-    seen, limit = set(), time.monotonic() + 60
+    seen = set()
+    limit = time.monotonic() + 60
     with Environment("leaks", [Slot("s", Leaks(), timeout=60)]) as env:
         while len(seen) < 3:
             assert time.monotonic() < limit

@@ -22,7 +22,9 @@ AGAIN_S = (0.2, 0.5, 1.0, 2.0, 5.0)  # between tries where the service does not 
 
 
 class Unavailable(VerifierFault):
-    """There is no machine now: the response is unscored, and may be tried again, after so many seconds."""
+    """There is no machine now: the response is unscored, and may be tried again, after so many
+    seconds.
+    """
 
     def __init__(self, what: str, after: float | None = None) -> None:
         self.after = after
@@ -35,7 +37,8 @@ class Api:
     Args:
         app: the name of the app.
         url: where the service is.
-        key: the variable of the environment with the key, which is read for each request and kept nowhere.
+        key: the variable of the environment with the key, which is read for each request and kept
+            nowhere.
     """
 
     def __init__(self, app: str, url: str, key: str = "FLY_API_TOKEN") -> None:
@@ -47,7 +50,9 @@ class Api:
         self._key = key
 
     def create(self, name: str, config: dict[str, Any], until: float) -> dict[str, Any]:
-        """Make a machine, once: where it is not known whether one was made, the next try looks for it first."""
+        """Make a machine, once: where it is not known whether one was made, the next try looks for
+        it first.
+        """
         body = {"name": name, "config": {**config, "metadata": {"rlenv": name}}}
         for pause in self._tries(until):
             try:

@@ -1,4 +1,6 @@
-"""A sandbox in a machine that is made when the first session opens, and removed when the sandbox is closed."""
+"""A sandbox in a machine that is made when the first session opens, and removed when the sandbox is
+closed.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class _Machine:
 
 
 class FlyMachine:
-    """Programs in the jail of a Fly Machine.  Its tier is "jail": the programs of one trainer share a machine.
+    """Programs in the jail of a Fly Machine.  Its tier is "jail": the programs of one trainer share
+    a machine.
 
     A machine takes seconds to start.  The wait counts as time of no program, and ends with a fault.
 
@@ -53,9 +56,17 @@ class FlyMachine:
     tier: Tier = "jail"
 
     def __init__(
-        self, app: str, image: str, *, cpus: int = 2, memory_mb: int = 4096, start_s: float = 180.0,
-        url: str = "https://api.machines.dev", port: int = 8765, extra: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        app: str,
+        image: str,
+        *,
+        cpus: int = 2,
+        memory_mb: int = 4096,
+        start_s: float = 180.0,
+        url: str = "https://api.machines.dev",
+        port: int = 8765,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
         if min(cpus, memory_mb, start_s, port) <= 0:
             raise ConfigError("fly/machine: cpus, memory_mb, start_s and port are above 0")
         guest = {"cpu_kind": "shared", "cpus": cpus, "memory_mb": memory_mb}
@@ -67,7 +78,8 @@ class FlyMachine:
             **(extra or {}),
         }
         self._api = Api(app, url)
-        self._start_s, self._port = start_s, port
+        self._start_s = start_s
+        self._port = port
         self._forked()
         os.register_at_fork(after_in_child=self._forked)  # the machine is the parent's
         atexit.register(self._remove)
@@ -162,7 +174,8 @@ class FlyMachine:
 
     def _remove(self) -> None:
         with self._lock:
-            machine, self._machine = self._machine, None
+            machine = self._machine
+            self._machine = None
         if machine is not None:
             self._delete(machine.id)
 

@@ -1,4 +1,6 @@
-"""All parts in one environment: state, workspace, user, context manager, budgets, noise, rows and replay."""
+"""All parts in one environment: state, workspace, user, context manager, budgets, noise, rows and
+replay.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,10 @@ calls = [
 ]
 reply = "It is refunded."
 """
-SQL = "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT);\nINSERT INTO orders VALUES (1, 'paid'), (2, 'paid');\n"
+SQL = (
+    "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT);\nINSERT INTO orders VALUES (1,"
+    " 'paid'), (2, 'paid');\n"
+)
 REFUND = ("sql", {"statement": "UPDATE orders SET state = 'refunded' WHERE id = 2"})
 NOTE = ("file_write", {"file": "done.txt", "content": "order 2"})
 
@@ -93,7 +98,15 @@ def wild(seed: int) -> object:
     def policy(messages: list[Message], tools: list[Message]) -> object:
         draw = random.Random(f"{seed} {len(messages)}")
         names = ["sql", "file_write", "file_read", "done", "", "\ud800"]
-        given = [REFUND[1], NOTE[1], {"statement": "DROP TABLE orders"}, {"statement": "ATTACH 'x' AS y"}, {"file": "../x"}, {"file": "done.txt", "content": "x" * 9000}, {}]  # fmt: skip
+        given = [
+            REFUND[1],
+            NOTE[1],
+            {"statement": "DROP TABLE orders"},
+            {"statement": "ATTACH 'x' AS y"},
+            {"file": "../x"},
+            {"file": "done.txt", "content": "x" * 9000},
+            {},
+        ]
         made = [(draw.choice(names), draw.choice(given)) for _ in range(draw.randint(0, 5))]
         return calls(*made, content="It is refunded." if draw.random() < 0.1 else "hm")
 
@@ -123,7 +136,9 @@ def test_an_expert_that_looks_at_errors_passes_noise(tmp_path: Path) -> None:
         again = [rollout(env, task, expert, seed) for seed in range(8)]
 
     assert all(each.stop in ("passed", "done", "turn_limit", "budget") for each in found)
-    assert [each.trajectory.messages for each in found] == [each.trajectory.messages for each in again]  # fmt: skip
+    assert [each.trajectory.messages for each in found] == [
+        each.trajectory.messages for each in again
+    ]
     assert any(turn.marks for each in found for turn in each.trace)
 
 

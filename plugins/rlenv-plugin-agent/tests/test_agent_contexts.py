@@ -1,4 +1,6 @@
-"""Context managers: whatever the history, the view keeps the task and what is promised, within the budget."""
+"""Context managers: whatever the history, the view keeps the task and what is promised, within the
+budget.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ def test_600_turns_stay_in_the_budget_and_whole(name: str, budget: int) -> None:
 
 @pytest.mark.parametrize("name", KEEPERS)
 def test_600_turns_keep_every_cited_reference_while_the_budget_grows(name: str) -> None:
-    count, messages = Counted(), history(600, 1_000)
+    count = Counted()
+    messages = history(600, 1_000)
     for i, so_far in enumerate(prefixes(messages)):
         budget = 32_768 * (1 + i // 200)
         if i % 20:
@@ -69,10 +72,20 @@ turns = st.lists(
         lambda words, results, url: (f"{words} {url}", results),
         st.text(max_size=60),
         st.lists(st.text(max_size=30).map(lambda s: s * 40), max_size=3),
-        st.sampled_from(["", "https://example.org/a?b=1", "[doc-1]", "[doc-2]", "result_0_0", "turn_0", "turn_99"]),
+        st.sampled_from(
+            [
+                "",
+                "https://example.org/a?b=1",
+                "[doc-1]",
+                "[doc-2]",
+                "result_0_0",
+                "turn_0",
+                "turn_99",
+            ]
+        ),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 @EACH
@@ -211,7 +224,9 @@ def test_a_summary_may_be_written_by_a_model_once_for_each_cut() -> None:
         asked.append(first)
         return f"I read {first} turns. " * room
 
-    mine, count, messages = summary_by(write), Counted(), history(60)
+    mine = summary_by(write)
+    count = Counted()
+    messages = history(60)
     for so_far in prefixes(messages):
         shown = mine(so_far, 8_000, count)
         assert estimate(shown) <= 8_000
@@ -273,7 +288,8 @@ def test_images_and_lone_surrogates_are_counted() -> None:
 
 def grown(name: str, turns: int) -> float:
     """CPU seconds of all calls of an episode."""
-    messages, count = history(turns, 1_000), Counted()
+    messages = history(turns, 1_000)
+    count = Counted()
     begin = process_time()
     for so_far in prefixes(messages):
         CONTEXTS[name](so_far, 32_768, count)
@@ -288,7 +304,8 @@ def test_each_message_is_counted_once(name: str) -> None:
         seen.extend(map(id, messages))
         return estimate(messages)  # type: ignore[arg-type]
 
-    messages, remembering = history(100, 1_000), Counted(count)
+    messages = history(100, 1_000)
+    remembering = Counted(count)
     for so_far in prefixes(messages):
         CONTEXTS[name](so_far, 16_000, remembering)
 

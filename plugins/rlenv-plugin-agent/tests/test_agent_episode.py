@@ -110,7 +110,12 @@ def test_a_step_without_an_episode_is_an_error_of_the_caller() -> None:
 
 
 def test_the_system_prompt_of_the_harness_wins() -> None:
-    task = Task("p", info={"messages": [{"role": "system", "content": "theirs"}, {"role": "user", "content": "p"}]})  # fmt: skip
+    task = Task(
+        "p",
+        info={
+            "messages": [{"role": "system", "content": "theirs"}, {"role": "user", "content": "p"}]
+        },
+    )
     given, _ = Episode(sums(system_prompt="ours")).reset(task)
 
     assert [each["content"] for each in given] == ["ours", "p"]
@@ -129,7 +134,11 @@ def test_a_user_opens_answers_and_ends() -> None:
     assert info["observation"] == "seed 4"
     assert second.observation == [{"role": "user", "content": '{"turn": 0}'}]
     assert second.info == {"observation": {"turn": 0}}
-    assert (last.terminated, last.info["stop"], last.info["observation"]) == (True, "done", "well done")  # fmt: skip
+    assert (last.terminated, last.info["stop"], last.info["observation"]) == (
+        True,
+        "done",
+        "well done",
+    )
     assert [m["content"] for m in episode.messages if m["role"] == "assistant"] == ["3", "8"]
 
 
@@ -243,11 +252,15 @@ def limited(**budgets: float) -> Environment:
     [
         (sums(turn_limit=2), [ADD, ADD], "turn_limit"),
         (limited(calls=1), [ADD, ADD], "budget"),
-        (limited(tokens=10), [Reply(ADD, Tokens([1], [*range(9)])), Reply(ADD, Tokens([1], [1]))], "budget"),
+        (
+            limited(tokens=10),
+            [Reply(ADD, Tokens([1], [*range(9)])), Reply(ADD, Tokens([1], [1]))],
+            "budget",
+        ),
         (sums(nap, config=Config(budgets=Budgets(seconds=0.05))), [call("nap")], "timeout"),
         (sums(config=Config(context_budget=560)), [ADD, call("add", a=10**30, b=1)], "context"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_truncates(env: Environment, actions: Sequence[object], stop: str) -> None:
     episode, step = ends(env, *actions)
 
@@ -283,7 +296,11 @@ def test_the_budget_of_the_context_grows_with_the_schedule() -> None:
 
 
 def test_values_change_with_the_step_of_training() -> None:
-    steps: dict[str, Any] = {"context_budget": [(0, 100), (5, 200)], "noise.rate": [(5, 0.1)], "budgets.calls": [(2, 1)]}  # fmt: skip
+    steps: dict[str, Any] = {
+        "context_budget": [(0, 100), (5, 200)],
+        "noise.rate": [(5, 0.1)],
+        "budgets.calls": [(2, 1)],
+    }
     config = Config(budgets=Budgets(calls=9), schedule=Schedule(steps=steps))
     found = [config.at(step) for step in (0, 2, 5, 1_000)]
 
@@ -297,7 +314,9 @@ def test_an_episode_is_of_a_step_of_training() -> None:
     prints = env.fingerprint
 
     def stops(step: int) -> str:
-        return rollout(env, TASK, lambda m, t: "5" if m[1:] else call("add", a=2, b=3), training_step=step).stop  # fmt: skip
+        return rollout(
+            env, TASK, lambda m, t: "5" if m[1:] else call("add", a=2, b=3), training_step=step
+        ).stop
 
     assert [stops(99), stops(100)] == ["budget", "passed"]
     assert env.fingerprint == prints

@@ -17,7 +17,9 @@ CALL = call("add", a=2, b=3)
 
 
 class Plays:
-    """A policy that calls a tool in so many turns and looks at the length of what it is given alone."""
+    """A policy that calls a tool in so many turns and looks at the length of what it is given
+    alone.
+    """
 
     def __init__(self, turns: int) -> None:
         self.turns = turns

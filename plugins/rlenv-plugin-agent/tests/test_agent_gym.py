@@ -1,4 +1,6 @@
-"""Episodes with numbers where Gymnasium wants numbers; tests with Gymnasium itself are those of rlenv-train."""
+"""Episodes with numbers where Gymnasium wants numbers; tests with Gymnasium itself are those of
+rlenv-train.
+"""
 
 from __future__ import annotations
 

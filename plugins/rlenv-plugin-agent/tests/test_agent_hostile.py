@@ -22,10 +22,20 @@ from sums import TASK, add, always, counting, error_in, game, sums
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=8,
-)  # fmt: skip
-FUNCTIONS = st.fixed_dictionaries({}, optional={"name": st.sampled_from(["add", "done", ""]) | JSON, "arguments": st.sampled_from(["{}", '{"a": 1, "b": NaN}', "[" * 9999, '{"a": 1, "b": 2}']) | JSON})  # fmt: skip
+)
+FUNCTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["add", "done", ""]) | JSON,
+        "arguments": (
+            st.sampled_from(["{}", '{"a": 1, "b": NaN}', "[" * 9999, '{"a": 1, "b": 2}']) | JSON
+        ),
+    },
+)
 CALLS = st.fixed_dictionaries({}, optional={"id": JSON, "type": JSON, "function": FUNCTIONS | JSON})
 MESSAGES = st.fixed_dictionaries(
     {},
@@ -160,7 +170,15 @@ def test_equal_seeds_and_actions_give_equal_episodes(seed: int, actions: list[ob
     assert play() == play()
 
 
-@pytest.mark.parametrize("text", ['{"error": {"type": "', '{"error": {"type": "a\\', '{"error": {"type": "\\ud8', '{"error": {"type": "x", '])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"error": {"type": "',
+        '{"error": {"type": "a\\',
+        '{"error": {"type": "\\ud8',
+        '{"error": {"type": "x", ',
+    ],
+)
 def test_a_tool_that_repeats_half_an_error_is_an_observation(text: str) -> None:
     def repeat(text: str) -> str:
         return text
@@ -175,7 +193,10 @@ def test_a_tool_that_repeats_half_an_error_is_an_observation(text: str) -> None:
 
 @pytest.mark.parametrize("bad", ["\ud800", "\x00", "\u202e"])
 def test_odd_characters_are_text(bad: str) -> None:
-    message = {"content": bad, "tool_calls": [{"id": bad, "function": {"name": bad, "arguments": bad}}]}  # fmt: skip
+    message = {
+        "content": bad,
+        "tool_calls": [{"id": bad, "function": {"name": bad, "arguments": bad}}],
+    }
     episode = Episode(sums())
     episode.reset(TASK)
     step = episode.step(message)

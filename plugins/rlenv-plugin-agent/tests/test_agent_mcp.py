@@ -1,4 +1,6 @@
-"""MCP servers as programs: pinned, isolated, bounded; whatever they do, a policy gets an observation."""
+"""MCP servers as programs: pinned, isolated, bounded; whatever they do, a policy gets an
+observation.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def pin() -> str:
     return str(error.value).split('"')[1]
 
 
-def opened(how: str = "", use: Use | None = None, taken: tuple[str, ...] = (), **options: Any) -> Any:  # fmt: skip
+def opened(
+    how: str = "", use: Use | None = None, taken: tuple[str, ...] = (), **options: Any
+) -> Any:
     """What ``use`` makes of the tools of one server."""
 
     tables = {"mcp": McpServers([server(how, **options)])}
@@ -88,7 +92,9 @@ def message(observation: str) -> str:
 def test_a_pinned_server_answers_in_the_jail_with_an_empty_environment(monkeypatch: Any) -> None:
     monkeypatch.setenv("API_KEY", "a secret")
 
-    echo, failed, environ = told(("echo", "hello"), ("fail", "x"), ("environ", ""), trust=False, env={"MODE": "fast"})  # fmt: skip
+    echo, failed, environ = told(
+        ("echo", "hello"), ("fail", "x"), ("environ", ""), trust=False, env={"MODE": "fast"}
+    )
 
     assert echo == "hello"
     assert "failed: x" in message(failed)
@@ -217,7 +223,8 @@ class Silent:
 
 def test_only_calls_in_a_row_without_an_answer_lose_a_server() -> None:
     async def run(*answers: bool) -> list[str]:
-        rpc, told = Rpc("c", cast("StdioLink", Silent(*answers))), []
+        rpc = Rpc("c", cast("StdioLink", Silent(*answers)))
+        told = []
         for _ in answers:
             try:
                 await rpc.call("x", {})
@@ -226,8 +233,16 @@ def test_only_calls_in_a_row_without_an_answer_lose_a_server() -> None:
                 told.append(str(error)[:20])
         return told
 
-    late, answered = "it did not answer in", "answered"
-    assert asyncio.run(run(False, False, True, False, False, True)) == [late, late, answered, late, late, answered]  # fmt: skip
+    late = "it did not answer in"
+    answered = "answered"
+    assert asyncio.run(run(False, False, True, False, False, True)) == [
+        late,
+        late,
+        answered,
+        late,
+        late,
+        answered,
+    ]
     assert asyncio.run(run(False, False, False, True)) == [late, late, late, "it did not answer 3 "]
 
 
@@ -239,7 +254,9 @@ def test_cpu_that_a_policy_makes_a_server_burn_ends_the_server_and_not_the_episo
 
 
 def test_results_are_text_of_bounded_length() -> None:
-    image, long, longer, echo = told(("image", "x"), ("long", "200000"), ("long", "3000000"), ("echo", "y"))  # fmt: skip
+    image, long, longer, echo = told(
+        ("image", "x"), ("long", "200000"), ("long", "3000000"), ("echo", "y")
+    )
 
     assert image == "[image left out]\nx\n[None left out]"
     assert len(long.encode()) < 256_100
@@ -303,7 +320,8 @@ class Broken:
     isolation = "jail"
 
     def __init__(self, error: Exception, end: Exit | None = None) -> None:
-        self.error, self.end = error, end
+        self.error = error
+        self.end = end
 
     def clock(self) -> float:
         return 0.0

@@ -214,9 +214,16 @@ def test_an_error_is_not_changed_since_its_seconds_would_decide_where_it_is_cut(
         """Fail."""
         raise ToolError(f"no {at}")
 
-    noisy = Noisy(partial(observe, {"fails": fails}), lambda: {"fails": fails}, Noise(0.5, ["truncation", "empty"]))  # fmt: skip
+    noisy = Noisy(
+        partial(observe, {"fails": fails}),
+        lambda: {"fails": fails},
+        Noise(0.5, ["truncation", "empty"]),
+    )
 
     async def all_of_them() -> list[str]:
-        return [await noisy("fails", json.dumps({"at": str(n)}), ToolContext({"split": "train"})) for n in range(40)]  # fmt: skip
+        return [
+            await noisy("fails", json.dumps({"at": str(n)}), ToolContext({"split": "train"}))
+            for n in range(40)
+        ]
 
     assert all(json.loads(each)["error"]["message"] for each in asyncio.run(all_of_them()))

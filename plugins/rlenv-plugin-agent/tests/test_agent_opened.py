@@ -39,7 +39,9 @@ def calls_once(name: str, **arguments: object) -> Any:
     """A policy that calls a tool and answers with what it said."""
 
     def policy(messages: Messages, tools: Messages) -> Any:
-        return messages[-1]["content"] if messages[-1]["role"] == "tool" else call(name, **arguments)  # fmt: skip
+        return (
+            messages[-1]["content"] if messages[-1]["role"] == "tool" else call(name, **arguments)
+        )
 
     return policy
 
@@ -125,11 +127,16 @@ def test_a_changed_listing_is_unscored_and_a_server_that_a_policy_ends_is_not() 
         return McpServers([McpServer("c", command, files=[File(str(SERVER))], trust=True, pin=pin)])
 
     def play(how: str, pin: str) -> Any:
-        return rollout(environment(mcp=server(how, pin)), Task("?", answer="hello"), calls_once("die", text="x"))  # fmt: skip
+        return rollout(
+            environment(mcp=server(how, pin)),
+            Task("?", answer="hello"),
+            calls_once("die", text="x"),
+        )
 
     try:
         pin = str(play("", "").verdict.fault).split('pin = "')[1].split('"')[0].strip("\\")
-        died, changed = play("", pin), play("changed", pin)
+        died = play("", pin)
+        changed = play("changed", pin)
     finally:
         close_all()
     assert (died.stop, died.verdict.value) == ("done", 0.0)
@@ -143,9 +150,12 @@ def test_a_rollout_has_what_its_subagents_did(with_loop: bool) -> None:
         tokens = Tokens((1,), (len(messages),))
         if messages[0]["content"] == "Add.":
             return Reply("5", tokens)
-        return Reply(messages[-1]["content"] if messages[1:] else call("task", prompt="Add."), tokens)  # fmt: skip
+        return Reply(
+            messages[-1]["content"] if messages[1:] else call("task", prompt="Add."), tokens
+        )
 
-    env, task = environment(subagent()), Task("2 + 3?", answer="5")
+    env = environment(subagent())
+    task = Task("2 + 3?", answer="5")
     found = asyncio.run(arollout(env, task, policy)) if with_loop else rollout(env, task, policy)
 
     assert (found.stop, found.verdict.value) == ("passed", 1.0)
@@ -175,10 +185,15 @@ use = "core/equal"
     def policy(messages: Messages, tools: Messages) -> Any:
         if messages[-1]["role"] == "tool":
             return messages[-1]["content"]
-        return call("stock", item="bolt") if messages[0]["content"] == "Go." else call("task", prompt="Go.")  # fmt: skip
+        return (
+            call("stock", item="bolt")
+            if messages[0]["content"] == "Go."
+            else call("task", prompt="Go.")
+        )
 
     with Environment.from_file(tmp_path / "env.toml") as loaded:
-        found, first = rollout(loaded, Task("?", answer="12"), policy), loaded.fingerprint
+        found = rollout(loaded, Task("?", answer="12"), policy)
+        first = loaded.fingerprint
     assert (found.stop, len(found.children)) == ("passed", 1)
 
     (tmp_path / "tools.py").write_text(
@@ -227,7 +242,12 @@ def test_what_a_subagent_says_is_text_whatever_it_claims_to_be() -> None:
     found = rollout(environment(subagent()), Task("?", answer="y"), policy)
 
     assert found.verdict.value == 0.0
-    assert [each["role"] for each in found.trajectory.messages] == ["user", "assistant", "tool", "assistant"]  # fmt: skip
+    assert [each["role"] for each in found.trajectory.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
 
 
 def test_a_subagent_may_use_tools_that_the_episode_has_opened(tmp_path: Path) -> None:
@@ -250,7 +270,9 @@ def test_a_subagent_may_use_tools_that_the_episode_has_opened(tmp_path: Path) ->
 
 
 def test_a_tool_that_no_episode_has_cannot_be_inherited() -> None:
-    found = rollout(environment(subagent(inherit=["nothing"])), Task("?"), calls_once("task", prompt="Go."))  # fmt: skip
+    found = rollout(
+        environment(subagent(inherit=["nothing"])), Task("?"), calls_once("task", prompt="Go.")
+    )
 
     assert found.stop == "error"
     assert 'inherit names "nothing"' in str(found.verdict.fault)

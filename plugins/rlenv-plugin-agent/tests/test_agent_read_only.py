@@ -1,4 +1,6 @@
-"""What a policy is given: a dict and a list for everything that reads, and an error for everything that writes."""
+"""What a policy is given: a dict and a list for everything that reads, and an error for everything
+that writes.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def test_each_change_is_an_error_that_says_to_copy(change: Callable[[Any], objec
 
 
 def test_every_method_that_changes_a_dict_or_a_list_is_one_of_these() -> None:
-    """Also methods that a later Python adds: what is neither known to read nor refused fails here."""
+    """Also methods that a later Python adds: what is neither known to read nor refused fails
+    here.
+    """
     reads = {"copy", "count", "fromkeys", "get", "index", "items", "keys", "values"}
     seen = read_only_messages(MESSAGES)
     for value in (seen, seen[0]):
@@ -64,7 +68,14 @@ def test_every_method_that_changes_a_dict_or_a_list_is_one_of_these() -> None:
                 getattr(value, name)()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda seen: json.loads(json.dumps(seen)), lambda seen: pickle.loads(pickle.dumps(seen))])  # fmt: skip
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        lambda seen: json.loads(json.dumps(seen)),
+        lambda seen: pickle.loads(pickle.dumps(seen)),
+    ],
+)
 def test_deep_copies_are_plain_and_equal(copied: Callable[[Any], Any]) -> None:
     made = copied(read_only_messages(MESSAGES))
 
@@ -77,7 +88,12 @@ def test_deep_copies_are_plain_and_equal(copied: Callable[[Any], Any]) -> None:
 def test_it_reads_as_a_list_of_dicts() -> None:
     seen = read_only_messages(MESSAGES)
 
-    assert (seen[0]["role"], seen[1].get("none"), dict(seen[0]), [*seen]) == ("user", None, *MESSAGES[:1], MESSAGES)  # fmt: skip
+    assert (seen[0]["role"], seen[1].get("none"), dict(seen[0]), [*seen]) == (
+        "user",
+        None,
+        *MESSAGES[:1],
+        MESSAGES,
+    )
     for plain in (seen[:1], [*seen], seen * 2, seen.copy(), copy.copy(seen)):
         assert type(plain) is list
     for made in ({**seen[0]}, dict(seen[0]), seen[0].copy(), copy.copy(seen[0])):  # type: ignore[attr-defined]

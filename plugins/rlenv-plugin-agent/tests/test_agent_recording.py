@@ -44,7 +44,8 @@ CALLS = (
 def test_a_log_answers_what_was_recorded_and_runs_nothing_else(tmp_path: Path) -> None:
     world = World()
     first = asked(world.wrapped(CallLog(tmp_path / "log", writes=True), "record"), *CALLS)
-    runs, again = world.runs, World()
+    runs = world.runs
+    again = World()
     pinned = again.wrapped(CallLog(tmp_path / "log"), "pin")
 
     assert first == ["'a': result 1", "page 2", "page 3", "3"]
@@ -106,7 +107,8 @@ def test_calls_that_run_no_tool_are_answered_as_ever(tmp_path: Path) -> None:
 def test_recording_again_keeps_what_stateless_tools_said_and_runs_the_others(
     tmp_path: Path,
 ) -> None:
-    log, world = CallLog(tmp_path / "log", writes=True), World()
+    log = CallLog(tmp_path / "log", writes=True)
+    world = World()
     first = asked(world.wrapped(log, "record"), *CALLS)
     second = asked(world.wrapped(log, "record"), *CALLS)
 

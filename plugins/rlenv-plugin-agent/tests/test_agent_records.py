@@ -35,9 +35,14 @@ def through_json(found: Rollout) -> Rollout:
 
 @pytest.mark.parametrize(
     "env",
-    [sums(), Environment("rich", rich), Environment("nested", [rich, sums().root]), Environment("broken", broken)],
+    [
+        sums(),
+        Environment("rich", rich),
+        Environment("nested", [rich, sums().root]),
+        Environment("broken", broken),
+    ],
     ids=["tools", "rich", "nested", "broken"],
-)  # fmt: skip
+)
 def test_a_rollout_survives_json(env: Environment) -> None:
     found = rollout(env, TASK, policy, seed=7)
 
@@ -68,12 +73,22 @@ def test_a_row_names_its_schema_and_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("schema", "rlenv.rollout/9"), ("stop", "won"), ("messages", [3]), ("messages", None), ("task", {"prompt": 3}),
-        ("task", {"prompt": "x", "evil": 1}), ("trace", [[1]]), ("trace", [[1, 2, 3, True, [["add"]]]]), ("seed", "0"),
-        ("verdict", {}), ("tokens", [{"prompt_ids": [1], "ids": ["a"]}]), ("seconds", None),
-        ("children", [{}]), ("children", [{"messages": [1], "tokens": [], "depth": 1, "stop": "done"}]),
+        ("schema", "rlenv.rollout/9"),
+        ("stop", "won"),
+        ("messages", [3]),
+        ("messages", None),
+        ("task", {"prompt": 3}),
+        ("task", {"prompt": "x", "evil": 1}),
+        ("trace", [[1]]),
+        ("trace", [[1, 2, 3, True, [["add"]]]]),
+        ("seed", "0"),
+        ("verdict", {}),
+        ("tokens", [{"prompt_ids": [1], "ids": ["a"]}]),
+        ("seconds", None),
+        ("children", [{}]),
+        ("children", [{"messages": [1], "tokens": [], "depth": 1, "stop": "done"}]),
     ],
-)  # fmt: skip
+)
 def test_a_row_that_is_damaged_is_an_error(path: str, value: object) -> None:
     row = to_row(rollout(sums(), TASK, policy)) | {path: value}
 

@@ -102,7 +102,8 @@ def test_a_rollout_that_time_ended_replays() -> None:
         episode.reset(TASK)
         episode.step(call("add", a=1, b=2))
         episode.truncate("timeout")
-    trajectory, verdict = episode.trajectory, episode.verdict
+    trajectory = episode.trajectory
+    verdict = episode.verdict
     assert trajectory is not None
     assert verdict is not None
     played = Rollout(TASK, trajectory, tuple(episode.trace), verdict, "timeout", 1.0)

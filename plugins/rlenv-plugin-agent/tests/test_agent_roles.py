@@ -1,4 +1,6 @@
-"""Roles: each has messages, tokens and a reward of its own, and a critic is paid for the verified change."""
+"""Roles: each has messages, tokens and a reward of its own, and a critic is paid for the verified
+change.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,12 @@ def test_a_critic_that_changes_nothing_earns_nothing_and_one_that_harms_loses() 
 def test_each_role_has_its_own_messages_and_tokens() -> None:
     first, comment, second, _ = criticize(Environment("sums", equal), TASK, solver, critic)
 
-    assert [each["role"] for each in second.trajectory.messages] == ["user", "assistant", "user", "assistant"]  # fmt: skip
+    assert [each["role"] for each in second.trajectory.messages] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert second.trajectory.messages[1]["content"] == "6"  # without what the solver thought
     assert "it is 5" not in str(second.trajectory.messages)
     assert "easy" not in str(comment.trajectory.messages)
@@ -151,8 +158,18 @@ def test_debaters_hear_each_other_and_are_judged_apart() -> None:
     found = debate(env, TASK, {"follower": follower, "stubborn": stubborn}, rounds=2)
 
     assert {role: each.reward for role, each in found.items()} == {"follower": 1.0, "stubborn": 1.0}
-    assert [each["content"] for each in found["follower"].trajectory.messages] == ["2 + 3?", "6", "stubborn says:\n5", "5"]  # fmt: skip
-    assert [each["role"] for each in found["stubborn"].trajectory.messages] == ["user", "assistant", "user", "assistant"]  # fmt: skip
+    assert [each["content"] for each in found["follower"].trajectory.messages] == [
+        "2 + 3?",
+        "6",
+        "stubborn says:\n5",
+        "5",
+    ]
+    assert [each["role"] for each in found["stubborn"].trajectory.messages] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
 
 
 @stage(where="inline")
@@ -170,7 +187,8 @@ def test_stages_that_compare_judge_debaters_side_by_side() -> None:
 
 
 def test_rollouts_are_compared_after_they_were_played() -> None:
-    env, best = Environment("sums", equal), Environment("best", Longest())
+    env = Environment("sums", equal)
+    best = Environment("best", Longest())
     with pytest.raises(ConfigError, match="evaluate_group"):
         rollout(best, TASK, stubborn)
     played = [rollout(env, TASK, lambda m, t, text=text: text) for text in ("5", "five")]  # type: ignore[misc]
@@ -211,7 +229,10 @@ def test_a_scripted_user_says_its_lines_and_ends() -> None:
     env = Environment("desk", any_text, tables={"harness": harness})
     found = rollout(env, TASK, lambda messages, tools: "which order?")
 
-    assert [each["content"] for each in found.trajectory.messages if each["role"] == "user"] == ["2 + 3?\n\nI need a refund.", "Order 17."]  # fmt: skip
+    assert [each["content"] for each in found.trajectory.messages if each["role"] == "user"] == [
+        "2 + 3?\n\nI need a refund.",
+        "Order 17.",
+    ]
     assert (found.stop, len(found.trace)) == ("passed", 2)
 
 
@@ -236,7 +257,13 @@ def test_a_simulated_user_is_a_model_with_its_own_messages_and_tokens() -> None:
     assert "secret wish" not in str(found.trajectory.messages)
     assert "You want 5." not in str(found.trajectory.messages)
     assert len(held.trajectory.tokens) == 2
-    assert [each["role"] for each in held.messages] == ["system", "user", "assistant", "user", "assistant"]  # fmt: skip
+    assert [each["role"] for each in held.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert held.messages[3]["content"] == "Which order?"
 
 

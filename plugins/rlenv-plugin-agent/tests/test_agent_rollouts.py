@@ -1,4 +1,6 @@
-"""Rollouts: one or many, sync or async, and what becomes of a policy that raises or never returns."""
+"""Rollouts: one or many, sync or async, and what becomes of a policy that raises or never
+returns.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,12 @@ def test_a_rollout_has_trajectory_trace_and_verdict(policy: Callable[..., object
     found = rollout(environment(), "21", policy, seed=3)
 
     assert (found.stop, found.verdict.value, found.seed, found.task.id) == ("passed", 1.0, 3, "t21")
-    assert [each["role"] for each in found.trajectory.messages] == ["user", "assistant", "tool", "assistant"]  # fmt: skip
+    assert [each["role"] for each in found.trajectory.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
     assert [[made.tool for made in turn.calls] for turn in found.trace] == [["double"], []]
     assert (found.terminated, found.truncated) == (True, False)
     assert found.seconds >= sum(turn.seconds + turn.waited for turn in found.trace)
@@ -105,7 +112,8 @@ def test_many_rollouts_are_those_of_one_at_a_time(policy: Callable[..., object])
 
 
 def test_episodes_run_at_the_same_time_and_no_more_than_said() -> None:
-    running, most = 0, 0
+    running = 0
+    most = 0
 
     async def policy(messages: list[Message], tools: object) -> object:
         nonlocal running, most
@@ -138,7 +146,8 @@ def test_a_policy_that_raises_in_one_episode_loses_no_other() -> None:
 
 
 def test_leaving_the_iterator_ends_the_episodes() -> None:
-    begun, cancelled = list[str](), list[str]()
+    begun = list[str]()
+    cancelled = list[str]()
 
     async def policy(messages: list[Message], tools: object) -> object:
         begun.append("begun")
@@ -179,7 +188,8 @@ def test_waiting_on_the_loop_for_itself_is_an_error_that_says_what_to_do() -> No
 
 
 def test_many_threads_may_play_at_once() -> None:
-    env, stops = environment(), list[str]()
+    env = environment()
+    stops = list[str]()
 
     def play() -> None:
         stops.append(rollout(env, "4", asolve).stop)

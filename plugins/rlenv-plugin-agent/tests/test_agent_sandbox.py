@@ -1,4 +1,6 @@
-"""An episode with ``[harness] sandbox`` has a workspace, which its tools share, its state takes and its end drops."""
+"""An episode with ``[harness] sandbox`` has a workspace, which its tools share, its state takes and
+its end drops.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ def policy(messages: list[Message], tools: object) -> object:
 
 
 def test_tools_share_a_workspace_and_the_state_judges_it() -> None:
-    kept, harness = Kept(), Harness("stateful-tool-use", tools=TOOLS, sandbox="sandbox/jail")
+    kept = Kept()
+    harness = Harness("stateful-tool-use", tools=TOOLS, sandbox="sandbox/jail")
     env = Environment("notes", is_new, tables={"harness": harness, "state": kept})
     try:
         found = rollout(env, TASK, policy)
@@ -77,7 +80,11 @@ def files_are_new(attempt) -> Outcome:  # type: ignore[no-untyped-def]
 
 
 def test_stages_may_take_the_files_of_a_workspace_without_a_state() -> None:
-    env = Environment("notes", files_are_new, tables={"harness": Harness("tool-use", tools=TOOLS, sandbox="sandbox/jail")})  # fmt: skip
+    env = Environment(
+        "notes",
+        files_are_new,
+        tables={"harness": Harness("tool-use", tools=TOOLS, sandbox="sandbox/jail")},
+    )
     try:
         assert rollout(env, TASK, policy).verdict.value == 1.0
         assert rollout(env, TASK, lambda messages, tools: "done").verdict.value == 0.0
@@ -86,7 +93,11 @@ def test_stages_may_take_the_files_of_a_workspace_without_a_state() -> None:
 
 
 def test_each_episode_begins_with_the_files_of_its_task() -> None:
-    env = Environment("notes", any_text, tables={"harness": Harness("tool-use", tools=TOOLS, sandbox="sandbox/jail")})  # fmt: skip
+    env = Environment(
+        "notes",
+        any_text,
+        tables={"harness": Harness("tool-use", tools=TOOLS, sandbox="sandbox/jail")},
+    )
     try:
         with Episode(env) as episode:
             for _ in range(2):

@@ -63,7 +63,9 @@ async def nap() -> str:
 
 
 def test_each_call_that_was_made_together_with_others_has_a_span() -> None:
-    env = Environment("naps", lambda visible: 1.0, tables={"harness": Harness("tool-use", tools=[nap])})  # fmt: skip
+    env = Environment(
+        "naps", lambda visible: 1.0, tables={"harness": Harness("tool-use", tools=[nap])}
+    )
 
     async def play() -> Span:
         async with Episode(env) as episode:
@@ -87,7 +89,10 @@ def test_a_call_of_a_tool_that_there_is_not_has_no_text_of_the_policy() -> None:
 
 
 def test_a_name_that_no_tool_has_is_in_no_span_when_the_time_is_over_either() -> None:
-    tables = {"harness": Harness("tool-use", tools=[hold]), "config": Config(budgets=Budgets(seconds=0.05))}  # fmt: skip
+    tables = {
+        "harness": Harness("tool-use", tools=[hold]),
+        "config": Config(budgets=Budgets(seconds=0.05)),
+    }
     env = Environment("late", lambda visible: 1.0, tables=tables)
     found = played(env, calls(("hold", {}), (SECRET, {})), task=Task("Hold."))
 
@@ -109,7 +114,9 @@ def test_what_a_subagent_does_is_in_the_call_that_started_it() -> None:
         return SECRET
 
     helper = subagent(policy, name="helper")
-    env = Environment("helped", lambda visible: 1.0, tables={"harness": Harness("tool-use", tools=[helper])})  # fmt: skip
+    env = Environment(
+        "helped", lambda visible: 1.0, tables={"harness": Harness("tool-use", tools=[helper])}
+    )
     from rlenv_plugin_agent.tools.subagent import Actor
 
     async def play() -> Span:
@@ -122,7 +129,11 @@ def test_what_a_subagent_does_is_in_the_call_that_started_it() -> None:
 
     found = asyncio.run(play())
 
-    assert [each.name for each in every(found.children[0])] == ["turn", "chat", "execute_tool helper"]  # fmt: skip
+    assert [each.name for each in every(found.children[0])] == [
+        "turn",
+        "chat",
+        "execute_tool helper",
+    ]
     assert SECRET not in repr(found)
 
 
@@ -144,7 +155,10 @@ def test_a_verdict_has_stages_and_theirs_and_none_of_what_they_say(response: str
     assert SECRET not in repr(found)
     assert found.about["rlenv.reward"] == 0.5
     first, second = found.children
-    assert first.about == {"gen_ai.evaluation.name": "telling", "gen_ai.evaluation.score.value": 0.5}  # fmt: skip
+    assert first.about == {
+        "gen_ai.evaluation.name": "telling",
+        "gen_ai.evaluation.score.value": 0.5,
+    }
     assert [each.name.rpartition("/")[2] for each in second.children] == ["telling", "telling-2"]
 
 

@@ -157,9 +157,17 @@ def test_the_whole_state_can_be_given_as_a_hash(schema: Path) -> None:
 def test_a_task_says_what_it_adds_to_the_state(schema: Path) -> None:
     added = {"sql": "INSERT INTO orders VALUES (9, 7, 'new', 1)", "values": {"x": 1}}
     wanted = {"tables": {"orders": {"removed": [{"id": 9}]}}, "values": {"x": 2}}
-    gold = {"calls": [GOLD[0] | {"arguments": {"statement": "DELETE FROM orders WHERE id = 9"}}, GOLD[2] | {"arguments": {"key": "x", "value": "2"}}]}  # fmt: skip
+    gold = {
+        "calls": [
+            GOLD[0] | {"arguments": {"statement": "DELETE FROM orders WHERE id = 9"}},
+            GOLD[2] | {"arguments": {"key": "x", "value": "2"}},
+        ]
+    }
     env = shop(schema)
-    script = [*steps("DELETE FROM orders WHERE id = 9", mood=None), call("set_value", key="x", value="2")]  # fmt: skip
+    script = [
+        *steps("DELETE FROM orders WHERE id = 9", mood=None),
+        call("set_value", key="x", value="2"),
+    ]
 
     assert play(env, script, task(wanted, state=added, gold=gold)) == 1.0
     with pytest.raises(EpisodeError, match="no such table"):
@@ -179,7 +187,8 @@ def test_a_task_says_what_it_adds_to_the_state(schema: Path) -> None:
 def test_a_task_whose_record_does_not_hold_cannot_be_played(
     schema: Path, info: dict[str, object], answer: object, said: str
 ) -> None:
-    env, bad = shop(schema), task(answer, **info)
+    env = shop(schema)
+    bad = task(answer, **info)
 
     for _ in range(2):  # also when it is known already
         with pytest.raises(EpisodeError, match=said):
@@ -227,11 +236,26 @@ def test_a_conversation_without_an_episode_is_not_a_zero() -> None:
 
 def test_a_final_state_reaches_workers_whole(schema: Path) -> None:
     env = shop(schema)
-    left: list[Any] = [*steps(UPDATE, 'INSERT INTO refunds VALUES (1, 2, 20), (2, NULL, x\'ff\'), (3, 1, 9e999)'), "done"]  # fmt: skip
+    left: list[Any] = [
+        *steps(UPDATE, "INSERT INTO refunds VALUES (1, 2, 20), (2, NULL, x'ff'), (3, 1, 9e999)"),
+        "done",
+    ]
     done = rollout(env, env.tasks[0], lambda *_: left.pop(0))
-    wanted = task({**ANSWER, "tables": {"orders": {"changed": [{"id": 2, "state": "refunded"}]}, "refunds": {"added": [
-        {"id": 1, "order": 2, "amount": 20}, {"id": 2, "order": None, "amount": {"hex": "ff"}}, {"id": 3, "order": 1, "amount": 1.7976931348623157e308},
-    ]}}})  # fmt: skip
+    wanted = task(
+        {
+            **ANSWER,
+            "tables": {
+                "orders": {"changed": [{"id": 2, "state": "refunded"}]},
+                "refunds": {
+                    "added": [
+                        {"id": 1, "order": 2, "amount": 20},
+                        {"id": 2, "order": None, "amount": {"hex": "ff"}},
+                        {"id": 3, "order": 1, "amount": 1.7976931348623157e308},
+                    ]
+                },
+            },
+        }
+    )
 
     with Environment("shop", StateStage(), isolate=True) as isolated:
         assert [v.value for v in isolated.evaluate_many([(wanted, done.trajectory)])] == [1.0]
@@ -240,7 +264,10 @@ def test_a_final_state_reaches_workers_whole(schema: Path) -> None:
 
 
 def test_a_flood_of_changes_earns_nothing(schema: Path) -> None:
-    flood = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO log SELECT n FROM t"
+    flood = (
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO log"
+        " SELECT n FROM t"
+    )
 
     assert play(shop(schema), steps(UPDATE, INSERT, flood)) == 0.0
 
@@ -250,7 +277,8 @@ def test_roles_are_those_of_the_caller(schema: Path) -> None:
     path = schema.with_name("env.toml")
     path.write_text(
         'name = "shop"\n[harness]\nkind = "stateful-tool-use"\n[state]\nschema = "shop.sql"\n'
-        f"values = {{ customer = 7 }}\naccess.policy = {{ tables = {json.dumps(access['policy']['tables'])}, "
+        "values = { customer = 7 }\naccess.policy = { tables ="
+        f" {json.dumps(access['policy']['tables'])}, "
         'rows = { orders = "customer = :customer" } }\n[[stage]]\nuse = "agent/state"\n'
     )
     with Environment.load(str(path)) as env:
@@ -305,10 +333,23 @@ def test_files_are_compared_by_content() -> None:
         await context.get(Workspace).write(path, text.encode())  # type: ignore[type-abstract]
         return "ok"
 
-    answer = {"files": {"a.txt": "one\n", "b.txt": {"any": True}}, "allow": ["files.tmp/*"], "forbid": ["files.tmp/x"]}  # fmt: skip
-    gold = [{"name": "write", "arguments": {"path": p, "text": t}} for p, t in (("a.txt", "one\n"), ("b.txt", "2"))]  # fmt: skip
-    info = {"files": {"a.txt": "none", "b.txt": "none", "tests.py": "assert x"}, "gold": {"calls": gold}}  # fmt: skip
-    tables = {"harness": Harness("stateful-tool-use", tools=[write], sandbox="sandbox/jail"), "state": State()}  # fmt: skip
+    answer = {
+        "files": {"a.txt": "one\n", "b.txt": {"any": True}},
+        "allow": ["files.tmp/*"],
+        "forbid": ["files.tmp/x"],
+    }
+    gold = [
+        {"name": "write", "arguments": {"path": p, "text": t}}
+        for p, t in (("a.txt", "one\n"), ("b.txt", "2"))
+    ]
+    info = {
+        "files": {"a.txt": "none", "b.txt": "none", "tests.py": "assert x"},
+        "gold": {"calls": gold},
+    }
+    tables = {
+        "harness": Harness("stateful-tool-use", tools=[write], sandbox="sandbox/jail"),
+        "state": State(),
+    }
     env = Environment("files", StateStage(), [Task("p", answer, info)], tables=tables)
     good = [call("write", path="a.txt", text="one\n"), call("write", path="b.txt", text="")]
 

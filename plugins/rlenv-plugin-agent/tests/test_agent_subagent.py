@@ -47,7 +47,12 @@ def test_a_subagent_sees_its_own_messages_alone_and_returns_its_last() -> None:
 
     actor = Actor(policy)
 
-    found = asked(actor, subagent(tools=[double], system_prompt="Be brief."), prompt="Double 4.", role="solver")  # fmt: skip
+    found = asked(
+        actor,
+        subagent(tools=[double], system_prompt="Be brief."),
+        prompt="Double 4.",
+        role="solver",
+    )
 
     assert found == "8 for solver"
     (child,) = actor.children
@@ -63,7 +68,8 @@ def test_a_policy_writes_neither_into_the_messages_of_a_subagent_nor_into_its_to
             messages[1]["tool_calls"][0]["function"]["name"] = "other"
         return reply(messages[-1]["content"])
 
-    actor, helper = Actor(policy), subagent(tools=[double])
+    actor = Actor(policy)
+    helper = subagent(tools=[double])
 
     assert [asked(actor, helper), asked(actor, helper)] == ["8 for policy"] * 2
     assert "other" not in str(actor.children)
@@ -106,9 +112,12 @@ def test_subagents_share_what_their_parent_has_and_give_back_the_rest() -> None:
 
     async def at_once() -> list[str]:
         context = ToolContext(parts={Actor: actor})
-        return await asyncio.gather(*(observe({"task": task}, "task", {"prompt": "x"}, context) for _ in range(4)))  # fmt: skip
+        return await asyncio.gather(
+            *(observe({"task": task}, "task", {"prompt": "x"}, context) for _ in range(4))
+        )
 
-    actor.tokens, actor.policy = 100, lambda _, __: reply("done", 80)
+    actor.tokens = 100
+    actor.policy = lambda _, __: reply("done", 80)
     found = asyncio.run(at_once())
 
     assert sum(each == "done" for each in found) <= 2
@@ -172,7 +181,10 @@ def test_time_cuts_a_subagent_and_keeps_what_it_did() -> None:
 
     actor = Actor(policy, tokens=1_000)
 
-    assert json.loads(asked(actor, subagent(tools=[double], timeout=3.0, tokens=500)))["error"]["type"] == "timeout"  # fmt: skip
+    assert (
+        json.loads(asked(actor, subagent(tools=[double], timeout=3.0, tokens=500)))["error"]["type"]
+        == "timeout"
+    )
     assert (actor.children[0].stop, len(actor.children[0].tokens)) == ("cut", 1)
     assert actor.tokens == 998
 

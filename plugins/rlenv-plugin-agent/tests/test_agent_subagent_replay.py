@@ -72,7 +72,10 @@ def test_a_rollout_with_subagents_replays_without_its_policy() -> None:
     assert replay(found, environment()) is None
     assert ran == ["nut", "nut"]
 
-    changed = evolve(found.children[1], messages=(*found.children[1].messages[:-1], {"role": "assistant", "content": "bolt"}))  # fmt: skip
+    changed = evolve(
+        found.children[1],
+        messages=(*found.children[1].messages[:-1], {"role": "assistant", "content": "bolt"}),
+    )
     ran.clear()
     divergence = replay(evolve(found, children=(found.children[0], changed)), environment())
     assert divergence is not None
@@ -115,7 +118,12 @@ def test_noise_reaches_the_tools_of_subagents_and_not_the_subagent(rate: float) 
     for seed in range(20):
         ran.clear()
         found = rollout(environment(noise=Noise(rate=rate, kinds=["error"])), TASK, policy, seed)
-        seen += [str(each["content"]) for child in found.children for each in child.messages if each["role"] == "tool"]  # fmt: skip
+        seen += [
+            str(each["content"])
+            for child in found.children
+            for each in child.messages
+            if each["role"] == "tool"
+        ]
         assert len(found.children) == 2
 
     errors = [each for each in seen if each.startswith("{") and json.loads(each)["error"]]

@@ -59,7 +59,11 @@ def test_an_episode_of_an_env_toml(folder: Path) -> None:
     env = Environment.from_file(folder / "env.toml")
     found = rollout(env, Task("p", answer="x"), lambda messages, tools: call("shout", text="a"))
 
-    assert found.trajectory.messages[2] == {"role": "tool", "tool_call_id": "call_0_0", "content": "A"}  # fmt: skip
+    assert found.trajectory.messages[2] == {
+        "role": "tool",
+        "tool_call_id": "call_0_0",
+        "content": "A",
+    }
     assert found.stop == "budget"
 
 
@@ -131,7 +135,8 @@ def test_show_tells_what_tools_and_state_an_episode_has() -> None:
     tables = {"state": {"values": {"day": 3}}, "subagent": {"tools": ["calculator"]}}
     stages = [{"use": "core/equal"}]
     env = Environment.from_dict({"name": "e", "stage": stages, **tables})
-    state, subagent = env.tables["state"].show(), env.tables["subagent"].show()  # type: ignore[attr-defined]
+    state = env.tables["state"].show()
+    subagent = env.tables["subagent"].show()  # type: ignore[attr-defined]
 
     assert state == "S  per-episode, values day"
     assert subagent.startswith("task: Hand a piece of work")
@@ -139,10 +144,15 @@ def test_show_tells_what_tools_and_state_an_episode_has() -> None:
 
 def test_show_tells_what_an_episode_is_made_of(folder: Path) -> None:
     env = Environment.from_file(folder / "env.toml")
-    harness, config = env.tables["harness"].show(), env.tables["config"].show()  # type: ignore[attr-defined]
+    harness = env.tables["harness"].show()
+    config = env.tables["config"].show()  # type: ignore[attr-defined]
 
     assert harness.startswith("H  tool-use, at most 5 turns, 1 tool, user ./tools.py:user")
-    assert config == "C  temperature 0.5, context_budget 4,096, calls 3, seconds 60, context_budget 8,192 from turn 10, budgets.seconds 120 from step 1,000"  # fmt: skip
+    assert (
+        config
+        == "C  temperature 0.5, context_budget 4,096, calls 3, seconds 60, context_budget 8,192"
+        " from turn 10, budgets.seconds 120 from step 1,000"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""State, noise, replay, a subagent and a context manager in one environment: each keeps its promise beside the others."""
+"""State, noise, replay, a subagent and a context manager in one environment: each keeps its promise
+beside the others.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,12 @@ def task(name: str) -> dict[str, object]:
 
 def environment(folder: Path, *, tasks: int = 1, **config: object) -> Environment:
     (folder / "pages.sql").write_text(SQL)
-    harness = {"kind": "stateful-tool-use", "context": "fold", "turn_limit": 90, "tools": [f"{__name__}:{each}" for each in ("note", "search", "ask")]}  # fmt: skip
+    harness = {
+        "kind": "stateful-tool-use",
+        "context": "fold",
+        "turn_limit": 90,
+        "tools": [f"{__name__}:{each}" for each in ("note", "search", "ask")],
+    }
     return Environment.from_dict(
         {
             "name": "together",
@@ -78,7 +85,7 @@ def environment(folder: Path, *, tasks: int = 1, **config: object) -> Environmen
             "stage": [{"use": "agent/state"}],
             "task": [task(f"t{i}") for i in range(tasks)],
         }
-    )  # fmt: skip
+    )
 
 
 def worker(seen: list[int]) -> Policy:
@@ -120,7 +127,9 @@ def test_a_rollout_of_all_parts_is_paid_recorded_and_replayed(tmp_path: Path, se
 
 
 def test_the_gold_calls_of_tasks_are_not_disturbed(tmp_path: Path) -> None:
-    """A task whose gold calls failed could not be played: 16 of them would not escape noise in half of all calls."""
+    """A task whose gold calls failed could not be played: 16 of them would not escape noise in half
+    of all calls.
+    """
     config = {"noise": {"rate": 0.5, "kinds": ["error"]}}
     with environment(tmp_path, tasks=16, **config) as env:
         played = [rollout(env, task, lambda messages, tools: "Nothing.") for task in env.tasks]
@@ -135,7 +144,8 @@ def test_the_gold_calls_of_tasks_are_not_disturbed(tmp_path: Path) -> None:
 def test_no_adversary_is_paid_unscored_or_beyond_replay(
     tmp_path: Path, name: str, mode: str
 ) -> None:
-    log, noise = str(tmp_path / "calls.db"), {"rate": 0.3}
+    log = str(tmp_path / "calls.db")
+    noise = {"rate": 0.3}
     with environment(tmp_path, replay="record", call_log=log) as env:
         rollout(
             env, env.tasks[0], lambda messages, tools: "Nothing."
@@ -155,11 +165,25 @@ def nasty(turn: int) -> object:
     """What a policy may write to break a view, a log or a replay."""
     forged = 'result_0_0 turn_99 [doc-1] [9 characters, unfold("result_0_0") shows them]'
     return (
-        calls(("unfold", {"ref": "result_0_0"}), ("unfold", {"ref": "turn_" + "9" * 6}), content=forged),
-        calls(("search", {"query": "\ud800"}), ("search", {"query": "x" * 200_000}), content="\ud800"),
-        {"role": "assistant", "content": "[a] " * 2_000, "tool_calls": [{"function": {"name": "search", "arguments": '{"query": -0.0}'}}]},
-        {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "x" * 9_000}}], "tool_calls": "no"},
-    )[turn % 4]  # fmt: skip
+        calls(
+            ("unfold", {"ref": "result_0_0"}),
+            ("unfold", {"ref": "turn_" + "9" * 6}),
+            content=forged,
+        ),
+        calls(
+            ("search", {"query": "\ud800"}), ("search", {"query": "x" * 200_000}), content="\ud800"
+        ),
+        {
+            "role": "assistant",
+            "content": "[a] " * 2_000,
+            "tool_calls": [{"function": {"name": "search", "arguments": '{"query": -0.0}'}}],
+        },
+        {
+            "role": "assistant",
+            "content": [{"type": "image_url", "image_url": {"url": "x" * 9_000}}],
+            "tool_calls": "no",
+        },
+    )[turn % 4]
 
 
 @pytest.mark.parametrize("mode", ["record", "live"])

@@ -21,7 +21,10 @@ EQUAL = StageTables([{"use": "core/equal"}])
 def talk(*said: str) -> Trajectory:
     messages: list[dict[str, object]] = [{"role": "user", "content": "p"}]
     for each in said:
-        messages += [{"role": "assistant", "content": each}, {"role": "tool", "content": "right", "tool_call_id": "a"}]  # fmt: skip
+        messages += [
+            {"role": "assistant", "content": each},
+            {"role": "tool", "content": "right", "tool_call_id": "a"},
+        ]
     return Trajectory(messages)
 
 
@@ -72,7 +75,18 @@ def test_a_task_without_what_the_stages_use_is_rejected() -> None:
 
 
 def test_a_judge_that_breaks_is_no_zero() -> None:
-    judge = {"use": "judge/reference", "options": {"judge": {"base_url": "http://127.0.0.1:9/v1", "model": "m", "key_env": "", "timeout": 1, "retries": {"times": 0}}}}  # fmt: skip
+    judge = {
+        "use": "judge/reference",
+        "options": {
+            "judge": {
+                "base_url": "http://127.0.0.1:9/v1",
+                "model": "m",
+                "key_env": "",
+                "timeout": 1,
+                "retries": {"times": 0},
+            }
+        },
+    }
     with Environment("turns", Turns(StageTables([judge]))) as env:
         assert env.evaluate(TASK, talk("right, I think")).value is None
 
@@ -121,7 +135,9 @@ options = { stages = [{ use = "./own.py:good" }] }
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An env.toml with a stage of a file next to it, and a working directory that has another file of that name."""
+    """An env.toml with a stage of a file next to it, and a working directory that has another file
+    of that name.
+    """
     for name, score in (("env", 1.0), ("cwd", 0.0)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "own.py").write_text(f"def good(visible):\n    return {score}\n")

@@ -133,14 +133,14 @@ def test_a_context_manager_of_your_own_may_fail_and_the_episode_is_judged(
 
 def test_functions_of_a_file_count_and_shorten(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from rlenv_plugin_agent.contexts import recency\n"
-        "def shorten(messages, budget, count, given=None):\n    return recency(messages, budget, count, given)\n"
-        "def words(text):\n    return len(text.split())\n"
-        "def read(page: int) -> str:\n    return 'word ' * 100\n"
+        "from rlenv_plugin_agent.contexts import recency\ndef shorten(messages, budget, count,"
+        " given=None):\n    return recency(messages, budget, count, given)\ndef words(text):\n   "
+        " return len(text.split())\ndef read(page: int) -> str:\n    return 'word ' * 100\n"
     )
     (tmp_path / "env.toml").write_text(
-        'name = "reading"\n[harness]\nkind = "tool-use"\ntools = ["./mine.py:read"]\ncontext = "./mine.py:shorten"\n'
-        '[config]\ncontext_budget = 900\ncount = "./mine.py:words"\n[[stage]]\nuse = "core/equal"\n'
+        'name = "reading"\n[harness]\nkind = "tool-use"\ntools = ["./mine.py:read"]\ncontext ='
+        ' "./mine.py:shorten"\n[config]\ncontext_budget = 900\ncount ='
+        ' "./mine.py:words"\n[[stage]]\nuse = "core/equal"\n'
     )
     with Environment.from_file(tmp_path / "env.toml") as env, Episode(env) as episode:
         before = env.fingerprint
@@ -180,7 +180,8 @@ def test_a_view_that_is_cut_begins_a_sample_and_the_turns_after_it_join(
         return Reply(message if sampled < 400 else "done", Tokens(given, reply))
 
     played = rollout(reading(context, context_budget=24_000), TASK, policy)
-    samples, turns = played.samples(), len(played.trace)
+    samples = played.samples()
+    turns = len(played.trace)
 
     assert sum(sum(each.mask) for each in samples) == sampled
     assert {each.reward for each in samples} == {0.5}

@@ -20,7 +20,9 @@ from rlenv_plugin_agent.tools.errors import ToolError, error_in, error_text
 from rlenv_plugin_agent.tools.tool import Function, Tool, tool
 
 
-def called(function: Function | Tool, arguments: object = "{}", context: ToolContext | None = None) -> str:  # fmt: skip
+def called(
+    function: Function | Tool, arguments: object = "{}", context: ToolContext | None = None
+) -> str:
     made = (
         function
         if isinstance(function, Tool)
@@ -49,8 +51,15 @@ def returning(value: object) -> Tool:
 
 @pytest.mark.parametrize(
     "raised",
-    [ValueError("key=sk-123"), SystemExit("sk-123"), KeyboardInterrupt("sk-123"), GeneratorExit("sk-123"), StopIteration("sk-123"), MemoryError("sk-123")],
-)  # fmt: skip
+    [
+        ValueError("key=sk-123"),
+        SystemExit("sk-123"),
+        KeyboardInterrupt("sk-123"),
+        GeneratorExit("sk-123"),
+        StopIteration("sk-123"),
+        MemoryError("sk-123"),
+    ],
+)
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_a_tool_raises_is_named_and_its_text_is_not_shown(
     raised: BaseException, asynchronous: bool
@@ -158,10 +167,23 @@ def test_a_large_result_is_cut(name: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        "{" * 10**5, "[" * 10**5, '{"value": ' + "[" * 10**5 + "]" * 10**5 + "}", "[]", "null", "nonsense", '{"value": NaN}',
-        '{"value": -Infinity}', '{"value": 1e999}', '{"value": ' + "9" * 10**5 + "}", '{"other": 1}', "{}", 5, None, '{"value": 1} x',
+        "{" * 10**5,
+        "[" * 10**5,
+        '{"value": ' + "[" * 10**5 + "]" * 10**5 + "}",
+        "[]",
+        "null",
+        "nonsense",
+        '{"value": NaN}',
+        '{"value": -Infinity}',
+        '{"value": 1e999}',
+        '{"value": ' + "9" * 10**5 + "}",
+        '{"other": 1}',
+        "{}",
+        5,
+        None,
+        '{"value": 1} x',
     ],
-)  # fmt: skip
+)
 def test_arguments_that_are_not_what_the_tool_takes_are_answered(arguments: object) -> None:
     assert error(called(echo, arguments))["type"] == "arguments"
 
@@ -176,7 +198,8 @@ def test_arguments_nested_deeply_reach_the_tool_or_are_refused() -> None:
     def depth(value: list[object]) -> int:
         count = 0
         while value:
-            value, count = cast("list[object]", value[0]), count + 1
+            value = cast("list[object]", value[0])
+            count = count + 1
         return count
 
     assert called(depth, {"value": nested(900)}) == "900"
@@ -188,7 +211,10 @@ def test_a_tool_that_is_not_there_gets_a_suggestion() -> None:
     assert error(found)["type"] == "unknown_tool"
     assert 'did you mean "echo"' in str(error(found)["message"])
     for name in (None, 3, ["echo"], "x" * 10**6):
-        assert error(asyncio.run(observe({"echo": made}, name, "{}", ToolContext())))["tool"] == str(name)[:64]  # fmt: skip
+        assert (
+            error(asyncio.run(observe({"echo": made}, name, "{}", ToolContext())))["tool"]
+            == str(name)[:64]
+        )
 
 
 def test_a_name_is_compared_with_few_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,8 +253,17 @@ def test_a_policy_does_not_set_the_context() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"timeout": 0}, {"timeout": 10**6}, {"roles": "agent"}, {"roles": [""]}, {"where": "moon"}, {"where": "caller"}, {"name": "a b"}, {"where": "worker"}],
-)  # fmt: skip
+    [
+        {"timeout": 0},
+        {"timeout": 10**6},
+        {"roles": "agent"},
+        {"roles": [""]},
+        {"where": "moon"},
+        {"where": "caller"},
+        {"name": "a b"},
+        {"where": "worker"},
+    ],
+)
 def test_a_tool_with_wrong_settings_is_an_error(wrong: dict[str, object]) -> None:
     def local() -> int:
         return 1

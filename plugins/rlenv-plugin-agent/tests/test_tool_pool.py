@@ -70,7 +70,8 @@ def test_a_tool_that_hangs_still_answers_other_calls(gate: threading.Event) -> N
 
 def test_an_episode_leaves_a_bounded_number_of_calls_behind(gate: threading.Event) -> None:
     async def play() -> tuple[str, str]:
-        made, context = waits(gate), ToolContext()
+        made = waits(gate)
+        context = ToolContext()
         calls = observing(made, context)
         await asyncio.gather(*(calls(hang=True) for _ in range(calling.STUCK)))
         return await calls(hang=False), await observing(made)(hang=False)
@@ -105,7 +106,8 @@ def test_a_thousand_episodes_go_on_beside_calls_that_hang(gate: threading.Event)
     """As many threads hang as episodes do, and every other call is answered meanwhile."""
 
     async def episode(number: int) -> list[str]:
-        hangs, answers = observing(waits(gate, 1.0)), observing(waits(gate, 120.0))
+        hangs = observing(waits(gate, 1.0))
+        answers = observing(waits(gate, 120.0))
         turns = [turn == number % 10 for turn in range(10)]
         return [kind(await (hangs if hang else answers)(hang=hang)) for hang in turns]
 

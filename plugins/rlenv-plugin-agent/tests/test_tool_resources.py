@@ -94,7 +94,10 @@ def test_sql_has_the_rights_of_the_role(folder: Path) -> None:
             "PRAGMA writable_schema = 1",
             "SELECT 1; DELETE FROM orders",
             "SELECT load_extension('x')",
-            "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+            (
+                "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*)"
+                " FROM c"
+            ),
         ):
             assert play(statement).startswith('{"error"'), statement
         assert play("SELECT zeroblob(1000000000)").startswith('{"error"')

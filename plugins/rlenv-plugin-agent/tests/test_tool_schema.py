@@ -81,19 +81,26 @@ def test_a_schema_says_what_annotations_and_docstring_say() -> None:
         "text": {"type": "string", "description": "a text on two lines."},
         "item": {
             "type": "object",
-            "properties": {"name": {"type": "string", "description": "what it is."}, "count": {"type": "integer"}},
+            "properties": {
+                "name": {"type": "string", "description": "what it is."},
+                "count": {"type": "integer"},
+            },
             "required": ["name"],
             "additionalProperties": False,
         },
         "mode": {"enum": ["fast", "slow"], "description": "how fast.", "default": "fast"},
-        "many": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}], "default": None},
+        "many": {
+            "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}],
+            "default": None,
+        },
         "table": {
-            "type": "object", "default": {},
+            "type": "object",
+            "default": {},
             "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}},
         },
         "noted": {"type": "integer", "description": "how many", "default": 3},
         "anything": {"default": None},
-    }  # fmt: skip
+    }
     json.dumps(made.offered)
 
 
@@ -108,7 +115,10 @@ def test_a_context_makes_a_tool_stateful_and_is_not_told() -> None:
 def test_a_method_and_an_object_that_is_called_are_tools() -> None:
     desk = Desk()
     for made in (tool(desk.order), tool(name="order")(desk)):
-        assert (made.name, made.description) == ("order", "Look up an order.") or made.function is desk  # fmt: skip
+        assert (made.name, made.description) == (
+            "order",
+            "Look up an order.",
+        ) or made.function is desk
         assert properties(made) == {"name": {"type": "string"}}
         assert made(name="a") == 1
 
@@ -153,10 +163,13 @@ def test_arguments_are_checked_deeply(arguments: dict[str, object], part: str) -
 @pytest.mark.parametrize(
     "schema",
     [
-        {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}, "additionalProperties": False},
+        {
+            "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}},
+            "additionalProperties": False,
+        },
         {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
     ],
-)  # fmt: skip
+)
 def test_a_pattern_of_a_schema_cannot_be_made_to_take_for_ever(schema: dict[str, object]) -> None:
     made = Tool(lambda **_: "answer", "slow", parameters={"type": "object", **schema})
     for hostile in ({"a": "a" * 40 + "!"}, {"a" * 40 + "!": "a"}):
@@ -182,7 +195,9 @@ def test_a_reference_to_elsewhere_is_never_fetched() -> None:
             server.accept()
 
 
-def mixed(text: str, count: int, share: float = 0.5, sure: bool = True, mode: Literal["a"] = "a") -> str:  # fmt: skip
+def mixed(
+    text: str, count: int, share: float = 0.5, sure: bool = True, mode: Literal["a"] = "a"
+) -> str:
     """Take plain types, and one that is not."""
     return f"{text}{count}{share}{sure}{mode}"
 
@@ -203,10 +218,19 @@ def test_what_is_decided_without_the_validator_is_what_it_decides(found: dict[st
 
 @pytest.mark.parametrize(
     "rule",
-    [{"minProperties": 2}, {"properties": {"a": {"type": "string", "maxLength": 1}}}, {"required": ["a", "b"]}],
-)  # fmt: skip
+    [
+        {"minProperties": 2},
+        {"properties": {"a": {"type": "string", "maxLength": 1}}},
+        {"required": ["a", "b"]},
+    ],
+)
 def test_a_schema_by_hand_keeps_its_rules(rule: dict[str, object]) -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": [], "additionalProperties": False}  # fmt: skip
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": [],
+        "additionalProperties": False,
+    }
     made = Tool(lambda **_: "", "t", parameters={**schema, **rule}, where="thread")
 
     assert made.problem({"a": "xx"}) != ""

@@ -1,4 +1,6 @@
-"""Tools for files and programs reach the episode's workspace, through the real sandbox, and nothing else."""
+"""Tools for files and programs reach the episode's workspace, through the real sandbox, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -85,11 +87,30 @@ def test_an_edit_keeps_a_file_executable() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../x", "a/../../x", "/etc/passwd", "/workdir/../x", "/workdir//etc/passwd", "a\0b", "", ".", "x" * 2000, "\ud800", "/proc/self/environ", "/dev/zero"]
-)  # fmt: skip
+    "path",
+    [
+        "../x",
+        "a/../../x",
+        "/etc/passwd",
+        "/workdir/../x",
+        "/workdir//etc/passwd",
+        "a\0b",
+        "",
+        ".",
+        "x" * 2000,
+        "\ud800",
+        "/proc/self/environ",
+        "/dev/zero",
+    ],
+)
 def test_no_path_leads_out(path: str) -> None:
     async def talk(play: Play) -> None:
-        for name, more in (("file_read", {}), ("file_write", {"content": "x"}), ("edit_file", {"code": "x"}), ("section_write", {"heading": "a", "text": "b"})):  # fmt: skip
+        for name, more in (
+            ("file_read", {}),
+            ("file_write", {"content": "x"}),
+            ("edit_file", {"code": "x"}),
+            ("section_write", {"heading": "a", "text": "b"}),
+        ):
             assert failure(await play(name, file=path, **more))
         assert await play("list") == "[empty]"
 
@@ -98,7 +119,13 @@ def test_no_path_leads_out(path: str) -> None:
 
 def test_links_and_devices_lead_nowhere() -> None:
     async def talk(play: Play) -> None:
-        await play("shell", command="ln -s /etc/passwd p; ln -s /etc d; ln -s / all; mkfifo f; mknod n c 1 5; ln -s /dev/zero z")  # fmt: skip
+        await play(
+            "shell",
+            command=(
+                "ln -s /etc/passwd p; ln -s /etc d; ln -s / all; mkfifo f; mknod n c 1 5; ln -s"
+                " /dev/zero z"
+            ),
+        )
         for path in ("p", "d/passwd", "all/etc/passwd", "f", "n", "z"):
             assert failure(await play("file_read", file=path))
         assert failure(await play("file_write", file="d/x", content="x"))
@@ -110,14 +137,20 @@ def test_links_and_devices_lead_nowhere() -> None:
 
 def test_programs_run_and_their_files_stay() -> None:
     async def talk(play: Play) -> None:
-        found = json.loads(await play("python_interpreter", code="open('a', 'w').write('1'); print(2)"))  # fmt: skip
+        found = json.loads(
+            await play("python_interpreter", code="open('a', 'w').write('1'); print(2)")
+        )
         assert found == {"status": 0, "stdout": "2\n", "stderr": ""}
         found = json.loads(await play("shell", command="cat a; echo no >&2; exit 3"))
         assert found == {"status": 3, "stdout": "1", "stderr": "no\n"}
-        found = json.loads(await play("python_interpreter", code="a = 1" + " " * 200_000 + "\nraise SystemExit(4)"))  # fmt: skip
+        found = json.loads(
+            await play("python_interpreter", code="a = 1" + " " * 200_000 + "\nraise SystemExit(4)")
+        )
         assert found["status"] == 4
         assert "write a file" in failure(await play("shell", command="#" * 200_000))
-        shown = json.loads(await play("shell", command="head -c 900000 /dev/zero | tr '\\0' x"))["stdout"]  # fmt: skip
+        shown = json.loads(await play("shell", command="head -c 900000 /dev/zero | tr '\\0' x"))[
+            "stdout"
+        ]
         assert len(shown) < 21_000
         assert "left out" in shown
 
@@ -143,18 +176,28 @@ def test_a_program_that_overruns_its_limits_is_an_observation() -> None:
 
 
 def test_tests_see_the_present_version_of_a_file() -> None:
-    """The files of a workspace have no times, and both versions have one size: old bytecode would pass for the new."""
+    """The files of a workspace have no times, and both versions have one size: old bytecode would
+    pass for the new.
+    """
     files = {
         "mod.py": "X = 3",
-        "test_mod.py": "import unittest, mod\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(mod.X, 3)\n",
-    }  # fmt: skip
+        "test_mod.py": (
+            "import unittest, mod\nclass T(unittest.TestCase):\n    def test(self):"
+            " self.assertEqual(mod.X, 3)\n"
+        ),
+    }
 
     async def talk(play: Play) -> None:
         assert json.loads(await play("run_tests"))["status"] == 0
         await play("shell", command="python3 -c 'import mod'")
         await play("edit", file="mod.py", old="3", new="4")
         assert json.loads(await play("run_tests"))["status"] != 0
-        assert json.loads(await play("shell", command="python3 -c 'import mod; print(mod.X)'"))["stdout"] == "4\n"  # fmt: skip
+        assert (
+            json.loads(await play("shell", command="python3 -c 'import mod; print(mod.X)'"))[
+                "stdout"
+            ]
+            == "4\n"
+        )
         assert "__pycache__" not in await play("list")
 
     drive(talk, files)
@@ -165,8 +208,13 @@ def test_sections_are_written_one_by_one() -> None:
         await play("section_write", file="r.md", heading="A", text="one\n# not a heading of ours")
         await play("section_write", file="r.md", heading="B", text="two")
         assert "replaced" in await play("section_write", file="r.md", heading="A", text="three")
-        assert await play("file_read", file="r.md") == "## A\n\nthree\n\n# not a heading of ours\n\n## B\n\ntwo\n"  # fmt: skip
-        assert "one line" in failure(await play("section_write", file="r.md", heading="a\nb", text=""))  # fmt: skip
+        assert (
+            await play("file_read", file="r.md")
+            == "## A\n\nthree\n\n# not a heading of ours\n\n## B\n\ntwo\n"
+        )
+        assert "one line" in failure(
+            await play("section_write", file="r.md", heading="a\nb", text="")
+        )
 
     drive(talk)
 

@@ -1,8 +1,9 @@
-"""The corpus of attacks earns nothing and trips no canary, on any backend; honest programs are paid in full.
+"""The corpus of attacks earns nothing and trips no canary, on any backend; honest programs are paid
+in full.
 
-In the jail each file of the corpus is a test of its own, so that several processes share the work; elsewhere one test
-runs a sample. ``RLENV_ATTACKS="frames: a torn"`` runs only what is named so; ``RLENV_ATTACKS_EVERYWHERE=1`` runs the
-whole corpus, a test for each file, on every backend.
+In the jail each file of the corpus is a test of its own, so that several processes share the work;
+elsewhere one test runs a sample. ``RLENV_ATTACKS="frames: a torn"`` runs only what is named so;
+``RLENV_ATTACKS_EVERYWHERE=1`` runs the whole corpus, a test for each file, on every backend.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def lacking(backend: str, options: tuple[tuple[str, str], ...]) -> str:
 
 @pytest.fixture
 def box(request: pytest.FixtureRequest) -> Iterator[Box]:
-    """A backend that works here; one that this machine has not got is skipped, one that is broken is not."""
+    """A backend that works here; one that this machine has not got is skipped, one that is broken
+    is not.
+    """
     backend: str = request.param
     with contextlib.ExitStack() as stack:
         options = stack.enter_context(_served()) if backend == "remote" else {}
@@ -144,7 +147,8 @@ def seconds(verdict: Verdict) -> float:
 
 def told(verdict: Verdict) -> str:
     rows = [
-        f"{r.stage}: {r.fault or (r.outcome and f'{r.outcome.score:g} {r.outcome.detail} {dict(r.outcome.private)!r:.400}')}"
+        f"{r.stage}:"
+        f" {r.fault or (r.outcome and f'{r.outcome.score:g} {r.outcome.detail} {dict(r.outcome.private)!r:.400}')}"
         for r in verdict.results
     ]
     return "\n    ".join(rows)
@@ -164,7 +168,9 @@ def judged(env: Environment, pairs: Pairs, wanted: float) -> list[str]:
 
 
 def sampled(name: str, backend: str, share: int = 5) -> bool:
-    """All of the corpus in the jail; elsewhere, where a run costs ten times as much, one in ``share`` of it."""
+    """All of the corpus in the jail; elsewhere, where a run costs ten times as much, one in
+    ``share`` of it.
+    """
     everything = backend == "jail" or bool(ONLY) or EVERYWHERE
     return everything or zlib.crc32(name.encode()) % share == 0
 

@@ -14,32 +14,103 @@ from rlenv_plugin_code.compare import Rules, difference, same
 from rlenv_plugin_code.shown import shown
 from rlenv_plugin_code.stdout import MARGIN, decoded, output_difference, same_output
 
-NAN, INF = math.nan, math.inf
+NAN = math.nan
+INF = math.inf
 KEYS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.binary(max_size=3),
     lambda inner: st.lists(inner, max_size=3).map(tuple) | st.frozensets(inner, max_size=3),
     max_leaves=4,
 )
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text() | st.binary() | st.sets(KEYS, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text()
+    | st.binary()
+    | st.sets(KEYS, max_size=4),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)
         | st.dictionaries(KEYS, inner, max_size=4)
     ),
     max_leaves=12,
-)  # fmt: skip
+)
 
 SAME = [
-    (1, 1), (True, True), (None, None), ("a", "a"), (b"a", b"a"), (1.5, 1.5), (0.0, -0.0), (NAN, float("nan")), (INF, INF), (10**400, 10**400), (1j, 1j), (complex(NAN, 1), complex(float("nan"), 1)),
-    ([], []), ((), ()), ({}, {}), (set(), set()), ([1, [2, (3,)]], [1, [2, (3,)]]), ([NAN, 1], [float("nan"), 1]), ({1: [2], "a": NAN}, {"a": float("nan"), 1: [2]}), ({1, "a", (2,)}, {(2,), "a", 1}), (frozenset({frozenset({1})}), frozenset({frozenset({1})})),
-    ({True: 1}, {True: 1}), ({1.5: 1}, {1.5: 1}), ([1, True, 1.0], [1, True, 1.0]), ({None: None}, {None: None}),
-]  # fmt: skip
+    (1, 1),
+    (True, True),
+    (None, None),
+    ("a", "a"),
+    (b"a", b"a"),
+    (1.5, 1.5),
+    (0.0, -0.0),
+    (NAN, float("nan")),
+    (INF, INF),
+    (10**400, 10**400),
+    (1j, 1j),
+    (complex(NAN, 1), complex(float("nan"), 1)),
+    ([], []),
+    ((), ()),
+    ({}, {}),
+    (set(), set()),
+    ([1, [2, (3,)]], [1, [2, (3,)]]),
+    ([NAN, 1], [float("nan"), 1]),
+    ({1: [2], "a": NAN}, {"a": float("nan"), 1: [2]}),
+    ({1, "a", (2,)}, {(2,), "a", 1}),
+    (frozenset({frozenset({1})}), frozenset({frozenset({1})})),
+    ({True: 1}, {True: 1}),
+    ({1.5: 1}, {1.5: 1}),
+    ([1, True, 1.0], [1, True, 1.0]),
+    ({None: None}, {None: None}),
+]
 DIFFERENT = [
-    (1, True), (0, False), (1, 1.0), (1.0, 1), (0, None), ("1", 1), ("a", b"a"), (None, False), (NAN, 1.0), (1.0, NAN), (INF, -INF), (0.1 + 0.2, 0.3), (1, 1j), (1.0, complex(1)), ("", None), ("\u0061\u0301", "\u00e1"), ("x", "\u0445"),
-    ([1], (1,)), ((1,), [1]), ([1, 2], [2, 1]), ([1], [1, 1]), ([1, 1], [1]), ([], None), ([], ()), ([], {}), (set(), {}), ({1}, frozenset({1})), ({1}, {True}), ({1}, {1.0}), ({1: 2}, {True: 2}), ({1: 2}, {1.0: 2}), ({1: 2}, {1: True}), ({1: 2}, {1: 2, 3: 4}), ({1: 2, 3: 4}, {1: 2}), ({1: 2}, {2: 2}),
-    ([1, [2, [3]]], [1, [2, [3.0]]]), ([True], [1]), ([[True]], [[1]]), ({"a": [1]}, {"a": [True]}), ({(1,)}, {(True,)}), ({(1, 2): 3}, {(1, 2.0): 3}), ([NAN], [None]), ([[]], [()]), (frozenset({1, 2}), frozenset({1, 3})),
-]  # fmt: skip
+    (1, True),
+    (0, False),
+    (1, 1.0),
+    (1.0, 1),
+    (0, None),
+    ("1", 1),
+    ("a", b"a"),
+    (None, False),
+    (NAN, 1.0),
+    (1.0, NAN),
+    (INF, -INF),
+    (0.1 + 0.2, 0.3),
+    (1, 1j),
+    (1.0, complex(1)),
+    ("", None),
+    ("\u0061\u0301", "\u00e1"),
+    ("x", "\u0445"),
+    ([1], (1,)),
+    ((1,), [1]),
+    ([1, 2], [2, 1]),
+    ([1], [1, 1]),
+    ([1, 1], [1]),
+    ([], None),
+    ([], ()),
+    ([], {}),
+    (set(), {}),
+    ({1}, frozenset({1})),
+    ({1}, {True}),
+    ({1}, {1.0}),
+    ({1: 2}, {True: 2}),
+    ({1: 2}, {1.0: 2}),
+    ({1: 2}, {1: True}),
+    ({1: 2}, {1: 2, 3: 4}),
+    ({1: 2, 3: 4}, {1: 2}),
+    ({1: 2}, {2: 2}),
+    ([1, [2, [3]]], [1, [2, [3.0]]]),
+    ([True], [1]),
+    ([[True]], [[1]]),
+    ({"a": [1]}, {"a": [True]}),
+    ({(1,)}, {(True,)}),
+    ({(1, 2): 3}, {(1, 2.0): 3}),
+    ([NAN], [None]),
+    ([[]], [()]),
+    (frozenset({1, 2}), frozenset({1, 3})),
+]
 
 
 @pytest.mark.parametrize(("expected", "got"), SAME)
@@ -200,7 +271,8 @@ def twins(count: int) -> list[Any]:
 
 @pytest.mark.parametrize("made", [strings, pairs, twins])
 def test_a_large_list_in_any_order_is_no_square(made: Any) -> None:
-    small, large = made(2000), made(4000)
+    small = made(2000)
+    large = made(4000)
     assert same(large, large[::-1], unordered=True)
     assert_growth(
         lambda: same(small, small[::-1], unordered=True),
@@ -209,7 +281,8 @@ def test_a_large_list_in_any_order_is_no_square(made: Any) -> None:
 
 
 def test_values_whose_hashes_collide_cost_no_more() -> None:
-    few, many = twins(2000), twins(4000)
+    few = twins(2000)
+    many = twins(4000)
     assert not same(list(range(4000)), many, unordered=True)
     assert_growth(
         lambda: same(list(range(2000)), few, unordered=True),
@@ -247,7 +320,8 @@ def test_depth_is_survived() -> None:
         (lambda v: {0: v}, 66),
         (lambda v: frozenset({v}), 99),
     ):
-        one, other = nest(1, levels, kind), nest(2, levels, kind)
+        one = nest(1, levels, kind)
+        other = nest(2, levels, kind)
         for rules in (Rules(), Rules(unordered=True), Rules(0.1, 0.0, True, True)):
             assert difference(one, one, rules) is None
             assert difference(one, other, rules) is not None

@@ -127,7 +127,10 @@ def test_answers_that_change_from_run_to_run_are_worth_nothing() -> None:
     assert (found.score, found.data["stable"]) == (0.0, False)
 
 
-CHECKER = "def check(stdin, stdout, expected):\n    return sorted(stdout.split()) == stdin.split() or 1 / (stdout != 'boom')\n"
+CHECKER = (
+    "def check(stdin, stdout, expected):\n    return sorted(stdout.split()) == stdin.split() or 1 /"
+    " (stdout != 'boom')\n"
+)
 
 
 def test_a_checker_decides_on_outputs() -> None:
@@ -152,7 +155,10 @@ def test_a_checker_of_a_golden_task_sees_the_inputs() -> None:
         "golden": "print(input())",
         "inputs": [["int", 0, 9]],
         "count": 2,
-        "checker": "def check(stdin, stdout, expected):\n    return stdin.strip() == stdout.strip() == expected.strip()\n",
+        "checker": (
+            "def check(stdin, stdout, expected):\n    return stdin.strip() == stdout.strip() =="
+            " expected.strip()\n"
+        ),
     }
     assert diff(tests, "1", "2\n", expected=("1\n", "2\n"), inputs=("1\n", "2\n")).score == 1.0
     assert diff(tests, "1", "2\n", expected=("1\n", "2\n"), inputs=("1\n", "3\n")).score == 0.5

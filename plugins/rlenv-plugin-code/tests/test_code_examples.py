@@ -1,4 +1,6 @@
-"""The environments of `examples/` that run programs: every reward is the one that its label wants."""
+"""The environments of `examples/` that run programs: every reward is the one that its label
+wants.
+"""
 
 from __future__ import annotations
 

@@ -51,8 +51,20 @@ FORBIDDEN: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "response",
-    ["x = 1", "def f(eval): return eval(1)", "f = lambda sorted: sorted(1)", "import osx", "from .os import x", "# import os", "x = 'import os'", "x.os", "def sorted(x): return x\nsorted([])", "import math\nmath.sqrt(4)", "def f():\n    sort = 1\n    return sort"],
-)  # fmt: skip
+    [
+        "x = 1",
+        "def f(eval): return eval(1)",
+        "f = lambda sorted: sorted(1)",
+        "import osx",
+        "from .os import x",
+        "# import os",
+        "x = 'import os'",
+        "x.os",
+        "def sorted(x): return x\nsorted([])",
+        "import math\nmath.sqrt(4)",
+        "def f():\n    sort = 1\n    return sort",
+    ],
+)
 def test_a_program_that_keeps_them_passes(response: str) -> None:
     found = limited(response, **FORBIDDEN)
     assert found.score == 1.0, found.detail

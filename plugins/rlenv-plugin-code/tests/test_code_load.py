@@ -1,4 +1,6 @@
-"""What else a machine does changes no value: budgets are of a program's own clock, and a busy machine is tried once."""
+"""What else a machine does changes no value: budgets are of a program's own clock, and a busy
+machine is tried once.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ class Busy:
 
 
 def test_a_budget_is_of_the_clocks_of_its_programs_from_when_they_are_watched() -> None:
-    before, after = Busy(7.0), Busy(4.0)
+    before = Busy(7.0)
+    after = Busy(4.0)
     clock = Clock(10.0, before)
     clock.watch(after)
     assert clock.used() == 0.0
@@ -115,10 +118,12 @@ def test_the_worker_waits_longer_than_a_busy_machine_may_take() -> None:
 
 @pytest.mark.parametrize("kind", ["function", "stdio"])
 def test_an_endless_program_is_run_on_one_case_of_many(kind: str) -> None:
-    task, source = function_task(*range(40), time=0.3), f"def f(x):\n    {ENDLESS}"
+    task = function_task(*range(40), time=0.3)
+    source = f"def f(x):\n    {ENDLESS}"
     if kind == "stdio":
         cases = [{"stdin": f"{n}\n", "stdout": f"{n}\n"} for n in range(40)]
-        task, source = task_of({"kind": "stdio", "cases": cases, "time": 0.3}), ENDLESS
+        task = task_of({"kind": "stdio", "cases": cases, "time": 0.3})
+        source = ENDLESS
     statuses = [answer.status for answer in run(task, source)]
 
     assert statuses == ["timeout", *["skipped"] * 39]
@@ -178,7 +183,10 @@ SUM = Task(
     },
     id="f",
 )
-CROWD = f"import os\ndef f(x):\n    for _ in range(16): os.fork() or [0 for _ in iter(int, 1)]\n    {ENDLESS}"
+CROWD = (
+    "import os\ndef f(x):\n    for _ in range(16): os.fork() or [0 for _ in iter(int, 1)]\n   "
+    f" {ENDLESS}"
+)
 
 
 @pytest.mark.slow  # keeps every processor of the machine busy
@@ -191,7 +199,8 @@ def test_values_at_load_are_those_of_a_quiet_machine(isolation: str, tier: str) 
     elif "DOCKER_HOST" not in os.environ:
         pytest.skip("DOCKER_HOST is not set: no docker daemon for tests")
     box: dict[str, Any] = {"isolation": isolation, "min_isolation": tier}
-    run, diff = Slot("run", Run(timeout=0.5, **box)), Slot("diff", Diff(**box))
+    run = Slot("run", Run(timeout=0.5, **box))
+    diff = Slot("diff", Diff(**box))
     runs = Environment("runs", [run, diff])
     suites = Environment("suites", [Slot("tests", Tests(timeout=0.5, budget=5.0, **box))])
     task = Task("Write tests.", info={"tests": SUITE}, id="clamp")

@@ -60,20 +60,38 @@ def without(tests: dict[str, Any], *keys: str) -> dict[str, Any]:
         ({**FUNCTION, "cases": []}, [".cases", "no cases"]),
         ({**FUNCTION, "cases": None}, [".cases", "expected a list"]),
         ({**FUNCTION, "cases": {"a": 1}}, [".cases", "expected a list"]),
-        ({**FUNCTION, "cases": [{**CASE, "visible": True}]}, [".cases", "every case is visible", "add a hidden one"]),
-        ({**FUNCTION, "cases": [{**CASE, "visible": 1}]}, [".cases[0].visible = 1", "true or false"]),
+        (
+            {**FUNCTION, "cases": [{**CASE, "visible": True}]},
+            [".cases", "every case is visible", "add a hidden one"],
+        ),
+        (
+            {**FUNCTION, "cases": [{**CASE, "visible": 1}]},
+            [".cases[0].visible = 1", "true or false"],
+        ),
         ({**FUNCTION, "cases": [CASE, 5]}, [".cases[1] = 5", "expected a table"]),
         ({**FUNCTION, "cases": [{"args": [1]}]}, [".cases[0].expected", "missing"]),
         ({**FUNCTION, "cases": [{**CASE, "args": 1}]}, [".cases[0].args = 1", "list of one"]),
         ({**FUNCTION, "cases": [{**CASE, "kwargs": [1]}]}, [".cases[0].kwargs", "by name"]),
         ({**FUNCTION, "cases": [{**CASE, "output": 1}]}, [".cases[0].output", "unknown key"]),
-        ({**FUNCTION, "cases": [{**CASE, "args": [[{"$tupel": [1]}]]}]}, [".cases[0].args[0][0]['$tupel']", "unknown tag", "$tuple"]),
-        ({**FUNCTION, "cases": [{**CASE, "expected": range(3)}]}, [".cases[0].expected", "type range", "list"]),
-        ({**FUNCTION, "cases": [{**CASE, "expected": "x" * (9 << 20)}]}, [".cases[0].expected", "bytes"]),
+        (
+            {**FUNCTION, "cases": [{**CASE, "args": [[{"$tupel": [1]}]]}]},
+            [".cases[0].args[0][0]['$tupel']", "unknown tag", "$tuple"],
+        ),
+        (
+            {**FUNCTION, "cases": [{**CASE, "expected": range(3)}]},
+            [".cases[0].expected", "type range", "list"],
+        ),
+        (
+            {**FUNCTION, "cases": [{**CASE, "expected": "x" * (9 << 20)}]},
+            [".cases[0].expected", "bytes"],
+        ),
         ({**FUNCTION, "entry_point": "my f"}, [".entry_point = 'my f'", "name of the function"]),
         ({**FUNCTION, "entry_point": "class"}, [".entry_point = 'class'"]),
         (without(FUNCTION, "entry_point"), [".entry_point", "name of the function"]),
-        ({**FUNCTION, "golden": "def g(): pass"}, [".entry_point = 'f'", "golden program does not define"]),
+        (
+            {**FUNCTION, "golden": "def g(): pass"},
+            [".entry_point = 'f'", "golden program does not define"],
+        ),
         ({**FUNCTION, "golden": "def f(:"}, [".golden", "no Python", "line 1"]),
         ({**FUNCTION, "golden": 5}, [".golden = 5", "source text"]),
         ({**FUNCTION, "tolerence": {}}, [".tolerence", 'did you mean "tolerance"']),
@@ -92,7 +110,10 @@ def without(tests: dict[str, Any], *keys: str) -> dict[str, Any]:
         ({**FUNCTION, "limits": 5}, [".limits = 5"]),
         ({**FUNCTION, "limits": {"memory": 5}}, [".limits.memory", 'did you mean "memory_mb"']),
         ({**FUNCTION, "limits": {"memory_mb": 0}}, [".limits.memory_mb = 0", "1 or above"]),
-        ({**FUNCTION, "limits": {"memory_mb": 10**9}}, [".limits.memory_mb", "this machine has", "larger machine"]),
+        (
+            {**FUNCTION, "limits": {"memory_mb": 10**9}},
+            [".limits.memory_mb", "this machine has", "larger machine"],
+        ),
         ({**FUNCTION, "limits": {"processes": 10**9}}, [".limits.processes", "this machine has"]),
         ({**FUNCTION, "limits": {"output_bytes": 10**12}}, [".limits.output_bytes"]),
         ({**FUNCTION, "limits": {"cpu": -1}}, [".limits.cpu = -1"]),
@@ -101,9 +122,15 @@ def without(tests: dict[str, Any], *keys: str) -> dict[str, Any]:
         ({**FUNCTION, "checker": "x"}, [".checker", "unknown key"]),
         ({**STDIO, "entry_point": "f"}, [".entry_point", "unknown key"]),
         ({**STDIO, "cases": [{"stdin": "1"}]}, [".cases[0].stdout", "missing"]),
-        ({**STDIO, "cases": [{"stdin": ["1"], "stdout": ""}]}, [".cases[0].stdin", "lines are joined"]),
+        (
+            {**STDIO, "cases": [{"stdin": ["1"], "stdout": ""}]},
+            [".cases[0].stdin", "lines are joined"],
+        ),
         ({**STDIO, "cases": [{"stdin": "\ud800", "stdout": ""}]}, [".cases[0].stdin", "UTF-8"]),
-        ({**STDIO, "checker": "def check(a, b): pass"}, [".checker", "def check(stdin, stdout, expected)"]),
+        (
+            {**STDIO, "checker": "def check(a, b): pass"},
+            [".checker", "def check(stdin, stdout, expected)"],
+        ),
         ({**STDIO, "checker": "check = 1"}, [".checker", "def check"]),
         ({**STDIO, "checker": "def"}, [".checker", "no Python"]),
         (without(ASSERTS, "test"), [".test", "text of the tests"]),
@@ -114,7 +141,10 @@ def without(tests: dict[str, Any], *keys: str) -> dict[str, Any]:
         ({**ASSERTS, "test": "assert g(1) == 2"}, [".test[0]", "never calls 'f'"]),
         ({**ASSERTS, "setup": "import"}, [".setup", "no Python"]),
         ({**ASSERTS, "tolerance": {}}, [".tolerance", "unknown key"]),
-        ({"kind": "asserts", "test": ["assert f(g(1)) == 2"]}, [".entry_point", "the asserts call f, g"]),
+        (
+            {"kind": "asserts", "test": ["assert f(g(1)) == 2"]},
+            [".entry_point", "the asserts call f, g"],
+        ),
         ({"kind": "asserts", "test": ["assert 1"]}, [".entry_point", "cannot be told"]),
         (without(GOLDEN, "golden"), [".golden", "source of a correct program"]),
         (without(GOLDEN, "entry_point"), [".entry_point", 'io = "stdio"']),
@@ -122,17 +152,29 @@ def without(tests: dict[str, Any], *keys: str) -> dict[str, Any]:
         ({**GOLDEN, "golden": "def g(x): return x"}, ["does not define 'f'"]),
         (without(GOLDEN, "inputs"), ["a golden task has inputs", "generate", "cases"]),
         ({**GOLDEN, "generate": "def generate(rng): return []"}, [".generate", "not both"]),
-        ({**without(GOLDEN, "inputs"), "generate": "def make(rng): return []"}, [".generate", "def generate(rng)"]),
+        (
+            {**without(GOLDEN, "inputs"), "generate": "def make(rng): return []"},
+            [".generate", "def generate(rng)"],
+        ),
         ({**GOLDEN, "inputs": ["int", 0, 9]}, [".inputs[0] = 'int'", "expected [kind, ..]"]),
         ({**GOLDEN, "inputs": [["int", 9, 0]]}, [".inputs[0]", "lo <= hi"]),
-        ({**GOLDEN, "inputs": [["list", ["in", 0, 9], 0, 3]]}, [".inputs[0][1]", "expected [kind, ..]"]),
+        (
+            {**GOLDEN, "inputs": [["list", ["in", 0, 9], 0, 3]]},
+            [".inputs[0][1]", "expected [kind, ..]"],
+        ),
         ({**GOLDEN, "count": 0}, [".count = 0"]),
         ({**GOLDEN, "count": True}, [".count = True"]),
-        ({**GOLDEN, "cases": [{"args": [1], "expected": 2}]}, [".cases[0].expected", "unknown key"]),
-        ({**GOLDEN, "checker": "def check(a, b, c): return True"}, [".checker", "calls a function"]),
+        (
+            {**GOLDEN, "cases": [{"args": [1], "expected": 2}]},
+            [".cases[0].expected", "unknown key"],
+        ),
+        (
+            {**GOLDEN, "checker": "def check(a, b, c): return True"},
+            [".checker", "calls a function"],
+        ),
     ],
     ids=lambda value: str(value)[:60],
-)  # fmt: skip
+)
 def test_every_mistake_names_its_place_and_what_to_do(tests: Any, parts: list[str]) -> None:
     said = mistake(tests)
     for part in parts:
@@ -148,11 +190,56 @@ def test_a_language_without_its_tool_says_what_to_install(monkeypatch: pytest.Mo
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.sampled_from(["function", "stdio", "asserts", "golden", "f", "def f(x): return x", "assert f(1) == 1"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["kind", "cases", "args", "kwargs", "expected", "stdin", "stdout", "test", "golden", "inputs", "entry_point", "limits", "tolerance", "$tuple", "$dict", "visible", "time", "language"]), inner, max_size=6),
-    max_leaves=20,
-))  # fmt: skip
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text(max_size=4)
+        | st.sampled_from(
+            [
+                "function",
+                "stdio",
+                "asserts",
+                "golden",
+                "f",
+                "def f(x): return x",
+                "assert f(1) == 1",
+            ]
+        ),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "kind",
+                        "cases",
+                        "args",
+                        "kwargs",
+                        "expected",
+                        "stdin",
+                        "stdout",
+                        "test",
+                        "golden",
+                        "inputs",
+                        "entry_point",
+                        "limits",
+                        "tolerance",
+                        "$tuple",
+                        "$dict",
+                        "visible",
+                        "time",
+                        "language",
+                    ]
+                ),
+                inner,
+                max_size=6,
+            )
+        ),
+        max_leaves=20,
+    )
+)
 def test_whatever_stands_there_is_read_or_named(data: Any) -> None:
     with contextlib.suppress(TaskError):
         read(data)

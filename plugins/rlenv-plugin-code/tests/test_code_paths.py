@@ -1,4 +1,6 @@
-"""Code is verified wherever Python and rlenv are installed: here with an interpreter and an environment below /tmp."""
+"""Code is verified wherever Python and rlenv are installed: here with an interpreter and an
+environment below /tmp.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from pathlib import Path
 import pytest
 
 ODD = "ü u\u0308 日本 'q' $x"
-# One function task, one right and one wrong response; a program that is started as a command line; a preloaded module.
+# One function task, one right and one wrong response; a program that is started as a command line;
+# a preloaded module.
 SCRIPT = """
 import json, sys
 from rlenv import Environment, Task
@@ -38,10 +41,19 @@ def copied() -> Iterator[Path]:
         pytest.skip("/tmp is mounted noexec: no interpreter can be there")
     folder = Path(tempfile.mkdtemp(prefix="rlenv-paths-", dir="/tmp"))
     folder.chmod(0o755)
-    base, name = Path(sys.base_prefix), f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    base = Path(sys.base_prefix)
+    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     skip = shutil.ignore_patterns(
-        "test", "tests", "idlelib", "lib2to3", "ensurepip", "tkinter", "config-*", "site-packages", "dist-packages"
-    )  # fmt: skip
+        "test",
+        "tests",
+        "idlelib",
+        "lib2to3",
+        "ensurepip",
+        "tkinter",
+        "config-*",
+        "site-packages",
+        "dist-packages",
+    )
     python = folder / "py" / "bin" / name
     python.parent.mkdir(parents=True)
     shutil.copy(Path(getattr(sys, "_base_executable", sys.executable)).resolve(), python)
@@ -51,7 +63,9 @@ def copied() -> Iterator[Path]:
 
 
 def environment(copied: Path, folder: Path) -> Path:
-    """The interpreter of a virtual environment that sees what is installed here, and a module of its own."""
+    """The interpreter of a virtual environment that sees what is installed here, and a module of
+    its own.
+    """
     python = copied / "py" / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
     subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
     [packages] = folder.glob("lib/python3*/site-packages")

@@ -1,4 +1,6 @@
-"""The plugin as rlenv meets it: its hooks, and its examples, rewrites and attacks, held to what they say."""
+"""The plugin as rlenv meets it: its hooks, and its examples, rewrites and attacks, held to what
+they say.
+"""
 
 from __future__ import annotations
 

@@ -141,9 +141,23 @@ def test_an_unknown_language_is_the_callers_mistake() -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(["So", "\n", " ", "`f(x)`", "def g(): pass\n", "<b>", "1. ", "\t", "'''", "| a |\n", "> q\n"]),
+    st.sampled_from(
+        [
+            "So",
+            "\n",
+            " ",
+            "`f(x)`",
+            "def g(): pass\n",
+            "<b>",
+            "1. ",
+            "\t",
+            "'''",
+            "| a |\n",
+            "> q\n",
+        ]
+    ),
     max_size=8,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 @settings(max_examples=150, deadline=None)
@@ -192,7 +206,10 @@ def test_work_grows_with_the_response_and_no_faster(name: str) -> None:
 
 # -- completions ---------------------------------------------------------------------------------
 
-PROMPT = 'from typing import List\n\ndef helper(x):\n    return x\n\ndef f(xs: List[int]) -> int:\n    """ Add.\n    >>> f([1])\n    1\n    """\n'
+PROMPT = (
+    "from typing import List\n\ndef helper(x):\n    return x\n\ndef f(xs: List[int]) -> int:\n   "
+    ' """ Add.\n    >>> f([1])\n    1\n    """\n'
+)
 BODY = "    total = 0\n    for x in xs:\n        total += x\n    return total\n"
 STRIPPED = BODY.strip()
 DEDENTED = "\n".join(line[4:] for line in BODY.split("\n"))

@@ -212,8 +212,27 @@ def test_values_of_subclasses_are_made_plain() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [{"$tuple": 1}, {"$set": [1, 1]}, {"$set": [[1]]}, {"$dict": [[1]]}, {"$dict": {"a": 1}}, {"$float": 1.5}, {"$float": "1.5"}, {"$complex": [1]}, {"$complex": ["a", 1]}, {"$int": "1_0"}, {"$int": 5}, {"$bytes": "?"}, {"$bytes": 1}, {"$list": []}, [[{"$x": 1}]], {"$float": []}, object(), [range(3)]],
-)  # fmt: skip
+    [
+        {"$tuple": 1},
+        {"$set": [1, 1]},
+        {"$set": [[1]]},
+        {"$dict": [[1]]},
+        {"$dict": {"a": 1}},
+        {"$float": 1.5},
+        {"$float": "1.5"},
+        {"$complex": [1]},
+        {"$complex": ["a", 1]},
+        {"$int": "1_0"},
+        {"$int": 5},
+        {"$bytes": "?"},
+        {"$bytes": 1},
+        {"$list": []},
+        [[{"$x": 1}]],
+        {"$float": []},
+        object(),
+        [range(3)],
+    ],
+)
 def test_what_stands_for_nothing_is_a_mistake(data: Any) -> None:
     with pytest.raises(BadValue):
         value_of(data)
@@ -271,7 +290,8 @@ def test_what_is_drawn_fits_its_schema(schema: Any, seed: int) -> None:
 
 
 def test_a_key_draws_the_same_always_and_another_key_something_else() -> None:
-    key, other = b"k" * 32, b"l" * 32
+    key = b"k" * 32
+    other = b"l" * 32
     assert inputs(SCHEMAS, 10, key) == inputs(SCHEMAS, 10, key)
     assert inputs(SCHEMAS, 10, key) != inputs(SCHEMAS, 10, other)
     assert inputs(SCHEMAS, 5, key) == inputs(SCHEMAS, 10, key)[:5]
@@ -285,9 +305,33 @@ def test_bounds_come_up() -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [[], "int", ["nope"], ["int"], ["int", 1], ["int", 1.0, 2], ["int", True, 2], ["int", 2, 1], ["float", 0, math.inf], ["float", math.nan, 1], ["bool", 1], ["str", 1, 0, 1], ["str", "", 0, 1], ["str", "a", -1, 1], ["list", ["int", 0, 1], 0, 10**7], ["list", ["list", ["int", 0, 1], 0, 10**4], 0, 10**4], ["list", 5, 0, 1], ["set", ["list", ["int", 0, 1], 0, 1], 0, 1], ["dict", ["set", ["int", 0, 1], 0, 1], ["int", 0, 1], 0, 1], ["tuple", 1], ["choice", []], ["choice", 1], ["choice"]],
+    [
+        [],
+        "int",
+        ["nope"],
+        ["int"],
+        ["int", 1],
+        ["int", 1.0, 2],
+        ["int", True, 2],
+        ["int", 2, 1],
+        ["float", 0, math.inf],
+        ["float", math.nan, 1],
+        ["bool", 1],
+        ["str", 1, 0, 1],
+        ["str", "", 0, 1],
+        ["str", "a", -1, 1],
+        ["list", ["int", 0, 1], 0, 10**7],
+        ["list", ["list", ["int", 0, 1], 0, 10**4], 0, 10**4],
+        ["list", 5, 0, 1],
+        ["set", ["list", ["int", 0, 1], 0, 1], 0, 1],
+        ["dict", ["set", ["int", 0, 1], 0, 1], ["int", 0, 1], 0, 1],
+        ["tuple", 1],
+        ["choice", []],
+        ["choice", 1],
+        ["choice"],
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_schema_that_cannot_be_drawn_from_is_refused(schema: Any) -> None:
     with pytest.raises(BadSchema):
         check_schema(schema)
@@ -310,16 +354,41 @@ def test_arguments_as_a_program_reads_them() -> None:
 @pytest.mark.parametrize(
     ("tests", "prompt", "found"),
     [
-        ({**FUNCTION, "cases": [{"args": [[1, 2], "a"], "expected": [2]}, {"args": [5], "expected": 7}]}, ">>> f([1,2], 'a')\n[2]\nf(6) is 7", [0]),
-        ({**FUNCTION, "cases": [{"args": [1], "kwargs": {"b": 2}, "expected": 3}]}, "f(1, b=2) == 3", [0]),
-        ({**FUNCTION, "cases": [{**CASE, "visible": True}, {"args": [2], "expected": 3}]}, "f(1) == 2", []),
+        (
+            {
+                **FUNCTION,
+                "cases": [{"args": [[1, 2], "a"], "expected": [2]}, {"args": [5], "expected": 7}],
+            },
+            ">>> f([1,2], 'a')\n[2]\nf(6) is 7",
+            [0],
+        ),
+        (
+            {**FUNCTION, "cases": [{"args": [1], "kwargs": {"b": 2}, "expected": 3}]},
+            "f(1, b=2) == 3",
+            [0],
+        ),
+        (
+            {**FUNCTION, "cases": [{**CASE, "visible": True}, {"args": [2], "expected": 3}]},
+            "f(1) == 2",
+            [],
+        ),
         (FUNCTION, "f adds 1; 2 follows 1", []),
-        ({**ASSERTS, "test": "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\n    assert candidate(3)"}, "f(2) ➞ 3", [1]),
+        (
+            {
+                **ASSERTS,
+                "test": (
+                    "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2)"
+                    " == 3\n    assert candidate(3)"
+                ),
+            },
+            "f(2) ➞ 3",
+            [1],
+        ),
         (STDIO, "Input\n1\nOutput\n2\n", [0]),
         (STDIO, "Input 1, output 2", []),
         ({**STDIO, "cases": [{"stdin": "", "stdout": "2"}]}, "2", []),
     ],
-)  # fmt: skip
+)
 def test_hidden_cases_that_stand_in_the_prompt_are_found(
     tests: Any, prompt: str, found: list[int]
 ) -> None:

@@ -1,4 +1,6 @@
-"""``code/speed``: what a program costs beside the golden one; no assertion here is about seconds."""
+"""``code/speed``: what a program costs beside the golden one; no assertion here is about
+seconds.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ def measured(source: str, given: Task | None = None, **options: Any) -> Outcome:
 
 
 def test_a_program_that_does_the_same_is_not_worth_less_than_one_that_does_it_ten_times() -> None:
-    tenfold = "def total(n):\n    for _ in range(10):\n        t = sum(i for i in range(n) if i % 3 == 0)\n    return t"
+    tenfold = (
+        "def total(n):\n    for _ in range(10):\n        t = sum(i for i in range(n) if i % 3 =="
+        " 0)\n    return t"
+    )
 
     assert measured(tenfold).score < 0.5 < measured(GOLDEN).score
 
@@ -117,7 +122,10 @@ def test_a_cost_below_an_empty_program_s_is_none() -> None:
     [
         "open('/tmp/hoard', 'wb').write(b'x' * (40 << 20))",
         "kept = os.memfd_create('x'); [os.write(kept, b'x' * (1 << 20)) for _ in range(40)]",
-        "[os.fork() or (bytearray(b'x' * (10 << 20)), time.sleep(60)) for _ in range(4)]; time.sleep(0.3)",
+        (
+            "[os.fork() or (bytearray(b'x' * (10 << 20)), time.sleep(60)) for _ in range(4)];"
+            " time.sleep(0.3)"
+        ),
     ],
     ids=["in a file", "in a file without a name", "in four children"],
 )

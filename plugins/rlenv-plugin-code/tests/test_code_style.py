@@ -70,24 +70,57 @@ def test_a_program_in_good_style_is_worth_one() -> None:
         ("length", "x = " + "'a' 'b' " * 400 + "\nprint(x)", 20),
         ("length", "x = [" + "10, " * 500 + "]\nprint(x)", 42),
         ("line", "x = 1  # " + "long " * 30, 159),
-        ("nesting", "def f(x):\n  for a in x:\n    if a:\n      while a:\n        with a: print(a)", 5),
+        (
+            "nesting",
+            "def f(x):\n  for a in x:\n    if a:\n      while a:\n        with a: print(a)",
+            5,
+        ),
         ("nesting", "if a: b()\nelif c: d()\nelif e: f()\nelse: g()", 1),
         ("nesting", "x = lambda: [[c for c in b] for b in (lambda: 1)()]\nx()", 3),
-        ("nesting", "def f():\n  def g():\n    def h():\n      return 1\n    return h\n  return g", 3),
-        ("complexity", "def f(a, b):\n  if a and b or a: return 1\n  for x in a: assert x\n  return [y for y in a if y]", 8),
-        ("complexity", "def f(a):\n  try: a()\n  except OSError: return 1 if a else 2\ndef g(): return 1", 3),
+        (
+            "nesting",
+            "def f():\n  def g():\n    def h():\n      return 1\n    return h\n  return g",
+            3,
+        ),
+        (
+            "complexity",
+            (
+                "def f(a, b):\n  if a and b or a: return 1\n  for x in a: assert x\n  return [y for"
+                " y in a if y]"
+            ),
+            8,
+        ),
+        (
+            "complexity",
+            "def f(a):\n  try: a()\n  except OSError: return 1 if a else 2\ndef g(): return 1",
+            3,
+        ),
         ("naming", "def aB(Cd):\n  eF = Cd\n  return eF", 3),
         ("naming", "class my_class: pass\nl = 1\nprint(l, my_class)", 2),
-        ("naming", "MOST = 1\n_x, __ = MOST, 2\nclass HTTPError(Exception): max_x = 3\nPair = tuple[int, int]", 0),
+        (
+            "naming",
+            (
+                "MOST = 1\n_x, __ = MOST, 2\nclass HTTPError(Exception): max_x = 3\nPair ="
+                " tuple[int, int]"
+            ),
+            0,
+        ),
         ("dead", "def f():\n  return 1\n  print(2)", 1),
         ("dead", "import os, re\nfrom math import sin as s, cos\nprint(cos(re))", 2),
         ("dead", "def f(x):\n  a = 1\n  b: int = 2\n  c = 3\n  c += x\n  _d = 4\n  return a", 2),
         ("dead", "def f(x):\n  'doc'\n  'not one'\n  x\n  [x]\n  ...\n  return x()", 3),
         ("dead", "if 0: print(1)\nwhile True:\n  break\n  print(2)\nwhile 0: print(3)", 3),
         ("dead", "__all__ = ['sin']\nfrom math import sin", 0),
-        ("dead", "n = 0\ndef f():\n  global n\n  n = 1\ndef g():\n  k = 0\n  def h():\n    nonlocal k\n    k = 1\n  return h", 0),
+        (
+            "dead",
+            (
+                "n = 0\ndef f():\n  global n\n  n = 1\ndef g():\n  k = 0\n  def h():\n    nonlocal"
+                " k\n    k = 1\n  return h"
+            ),
+            0,
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_parts_measure(part: str, source: str, value: int) -> None:
     assert measured(source, part) == value
 
@@ -100,7 +133,10 @@ def test_a_part_falls_evenly_between_its_limits() -> None:
     assert "length 21 (0.50)" in styled(source, length=(11, 31)).detail
 
 
-HIDDEN = "for x in range(9):\n    for y in range(9):\n        for z in range(9):\n            if x and y and z: print(x)"
+HIDDEN = (
+    "for x in range(9):\n    for y in range(9):\n        for z in range(9):\n            if x and y"
+    " and z: print(x)"
+)
 
 
 @pytest.mark.parametrize(
@@ -135,20 +171,39 @@ def test_code_that_is_not_in_the_tree_is_worth_nothing(source: str) -> None:
 
 
 def test_texts_that_are_prose_are_no_code() -> None:
-    source = "WORDS = ['for', 'x', 'a = b', 'if you like', 'import', 'a\\nb', '1 + 1', '(' * 9]\nprint(WORDS)"
+    source = (
+        "WORDS = ['for', 'x', 'a = b', 'if you like', 'import', 'a\\nb', '1 + 1', '(' *"
+        " 9]\nprint(WORDS)"
+    )
     assert styled(source).score == 1.0
 
 
 def test_names_that_only_look_like_these_are_none() -> None:
-    source = "import re\n\ncode = re.compile('a')\n\n\ndef evaluate(trace):\n    return code.match(trace)"
+    source = (
+        "import re\n\ncode = re.compile('a')\n\n\ndef evaluate(trace):\n    return"
+        " code.match(trace)"
+    )
     assert styled(source).score == 1.0
 
 
 @pytest.mark.parametrize(
     "source",
-    ["", "   \n# x", "pass", "...", "'text'", "import os", "def f(): pass", "class A:\n    '''x'''\n    def f(self): ...",
-     "def f(x):\n    'doc'\n    raise NotImplementedError", "def f(x): return None", "def f(x):\n    return", "global x", "def f(:"],
-)  # fmt: skip
+    [
+        "",
+        "   \n# x",
+        "pass",
+        "...",
+        "'text'",
+        "import os",
+        "def f(): pass",
+        "class A:\n    '''x'''\n    def f(self): ...",
+        "def f(x):\n    'doc'\n    raise NotImplementedError",
+        "def f(x): return None",
+        "def f(x):\n    return",
+        "global x",
+        "def f(:",
+    ],
+)
 def test_a_program_that_does_nothing_or_is_none_is_worth_nothing(source: str) -> None:
     assert styled(source).score == 0.0
 
@@ -233,7 +288,14 @@ def test_only_python_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["(" * 5000, "x = " + "-" * 100_000 + "1", "x = 1\0", "x" + ".y" * 300, "a = " + "[" * 90 + "]" * 90]
-)  # fmt: skip
+    "source",
+    [
+        "(" * 5000,
+        "x = " + "-" * 100_000 + "1",
+        "x = 1\0",
+        "x" + ".y" * 300,
+        "a = " + "[" * 90 + "]" * 90,
+    ],
+)
 def test_any_source_has_a_score(source: str) -> None:
     assert 0.0 <= styled(source).score <= 1.0

@@ -1,4 +1,6 @@
-"""``code/tests``: a suite is worth the mistakes that it finds, and cannot tell them by anything but behavior."""
+"""``code/tests``: a suite is worth the mistakes that it finds, and cannot tell them by anything but
+behavior.
+"""
 
 from __future__ import annotations
 
@@ -68,16 +70,22 @@ def test_a_suite_that_looks_at_one_case_is_worth_less_and_says_what_it_missed() 
 @pytest.mark.parametrize(
     "suite",
     [
-        "def check(candidate):\n    for x in range(-9, 10):\n        assert candidate(x, -3, 4) == max(-3, min(4, x))",
         (
-            "import pytest\n@pytest.mark.parametrize('x, y', [(1, 1), (9, 4), (-9, -3), (4, 4), (-3, -3)])\n"
-            "def test_it(x, y):\n    assert clamp(x, -3, 4) == y"
+            "def check(candidate):\n    for x in range(-9, 10):\n        assert candidate(x, -3, 4)"
+            " == max(-3, min(4, x))"
+        ),
+        (
+            "import pytest\n@pytest.mark.parametrize('x, y', [(1, 1), (9, 4), (-9, -3), (4, 4),"
+            " (-3, -3)])\ndef test_it(x, y):\n    assert clamp(x, -3, 4) == y"
         ),
         (
             "import unittest\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n"
             "        for x, y in [(1, 1), (9, 4), (-9, -3)]: self.assertEqual(clamp(x, -3, 4), y)"
         ),
-        "class TestIt:\n    def test_it(self):\n        for x, y in [(1, 1), (9, 4), (-9, -3)]: assert clamp(x, -3, 4) == y",
+        (
+            "class TestIt:\n    def test_it(self):\n        for x, y in [(1, 1), (9, 4), (-9, -3)]:"
+            " assert clamp(x, -3, 4) == y"
+        ),
         f"```python\nfrom solution import clamp\n{THOROUGH}\n```\nThat is all.",
     ],
 )
@@ -98,8 +106,14 @@ def test_suites_are_read_as_people_write_them(suite: str) -> None:
         "clamp(1, 0, 5); assert clamp.__code__",
         "clamp(1, 0, 5); assert 'mutant' in repr(clamp)",
         "import inspect\nassert inspect.getsource(clamp)",
-        "import os, struct\nt = b'[\"end\",true]'\nos.write(3, struct.pack('<I', len(t)) + t)\nos._exit(0)",
-        "import os, struct\nclamp(1, 0, 5)\nt = b'[\"end\",1]'\nos.write(3, struct.pack('<I', len(t)) + t)\nos._exit(0)",
+        (
+            "import os, struct\nt = b'[\"end\",true]'\nos.write(3, struct.pack('<I', len(t)) +"
+            " t)\nos._exit(0)"
+        ),
+        (
+            "import os, struct\nclamp(1, 0, 5)\nt = b'[\"end\",1]'\nos.write(3, struct.pack('<I',"
+            " len(t)) + t)\nos._exit(0)"
+        ),
     ],
 )
 def test_nothing_is_paid_for_a_suite_that_tests_nothing(suite: str) -> None:

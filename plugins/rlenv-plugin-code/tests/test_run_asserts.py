@@ -56,29 +56,80 @@ def outcome(entry: str, test: str, **more: object) -> object:
     ("entry", "test"),
     [
         ("half", "assert half(4) == 2"),
-        ("half", "def check(candidate):\n    assert candidate(4) == 2\n    assert candidate(x=6) == 3"),
+        (
+            "half",
+            "def check(candidate):\n    assert candidate(4) == 2\n    assert candidate(x=6) == 3",
+        ),
         ("half", "def test_a():\n    assert half(4) == 2\ndef test_b():\n    assert half(0) == 0"),
         ("half", "assert [candidate(n) for n in (2, 4)] == list(map(half, [2, 4]))"),
-        ("half", "try:\n    half(3)\n    assert False\nexcept ValueError as err:\n    assert str(err) == 'odd'"),
-        ("half", "try:\n    half(3)\n    assert False\nexcept Trouble as err:\n    assert str(err) == 'odd'"),
-        ("half", "import pytest\nwith pytest.raises(ValueError, match='od'):\n    half(3)\nassert half(2) == 1"),
+        (
+            "half",
+            (
+                "try:\n    half(3)\n    assert False\nexcept ValueError as err:\n    assert"
+                " str(err) == 'odd'"
+            ),
+        ),
+        (
+            "half",
+            (
+                "try:\n    half(3)\n    assert False\nexcept Trouble as err:\n    assert str(err)"
+                " == 'odd'"
+            ),
+        ),
+        (
+            "half",
+            (
+                "import pytest\nwith pytest.raises(ValueError, match='od'):\n    half(3)\nassert"
+                " half(2) == 1"
+            ),
+        ),
         ("half", "import pytest\nassert half(5 + 1) == pytest.approx(3.0000001)"),
         ("sort", "xs = [3, 1, 2]\nassert sort(xs) is None\nassert xs == [1, 2, 3]"),
-        ("grow", "inner = [1]\nt = {'old': inner}\ngrow(t)\nassert inner == [1, 2] and t == {'old': [1, 2], 'new': [1]}"),
+        (
+            "grow",
+            (
+                "inner = [1]\nt = {'old': inner}\ngrow(t)\nassert inner == [1, 2] and t == {'old':"
+                " [1, 2], 'new': [1]}"
+            ),
+        ),
         ("unique", "xs = [2, 1, 2]\nk = unique(xs)\nassert xs[:k] == [1, 2]"),
         ("twice", "assert twice(lambda v: v + 1, 3) == 5"),
         ("twice", "seen = []\ntwice(seen.append, 3)\nassert seen == [3, None]"),
         ("twice", "assert twice(adder(2), 3) == 7"),
-        ("twice", "def deep(v): return v if v > 9 else candidate(deep, v + 1)\nassert twice(deep, 1) == 10"),
-        ("twice", "def bad(v): raise KeyError('k')\ntry:\n    twice(bad, 1)\n    assert 0\nexcept KeyError as e:\n    assert e.args == ('k',)"),
+        (
+            "twice",
+            (
+                "def deep(v): return v if v > 9 else candidate(deep, v + 1)\nassert twice(deep, 1)"
+                " == 10"
+            ),
+        ),
+        (
+            "twice",
+            (
+                "def bad(v): raise KeyError('k')\ntry:\n    twice(bad, 1)\n    assert 0\nexcept"
+                " KeyError as e:\n    assert e.args == ('k',)"
+            ),
+        ),
         ("adder", "assert adder(1)(2) == 3"),
-        ("count", "assert list(count(3)) == [0, 1, 2]\nassert count(3) != [0, 1, 2]\nassert next(count(2)) == 0"),
+        (
+            "count",
+            (
+                "assert list(count(3)) == [0, 1, 2]\nassert count(3) != [0, 1, 2]\nassert"
+                " next(count(2)) == 0"
+            ),
+        ),
         ("best", "assert best([Pair(1, 2), Pair(a=3, b=4)]) == 7"),
-        ("Pair", "p = Pair(1, 5)\nassert (p.a, p.total(), len(p), p[1], p.swapped().a) == (1, 6, 7, 5, 5)"),
+        (
+            "Pair",
+            (
+                "p = Pair(1, 5)\nassert (p.a, p.total(), len(p), p[1], p.swapped().a) == (1, 6, 7,"
+                " 5, 5)"
+            ),
+        ),
         ("Pair", "p = Pair(1, 5)\np.a = 9\nassert p.total() == 14\nassert list(p) == [9, 5]"),
         ("Pair", "p = Pair(1, 5)\nassert isinstance(p, Pair) and p == p and Pair.kind == 'pair'"),
     ],
-)  # fmt: skip
+)
 def test_what_a_test_may_ask_for(entry: str, test: str) -> None:
     assert outcome(entry, test) is True
 
@@ -197,7 +248,10 @@ def test_what_cannot_be_proxied_is_refused_at_load(test: str, said: str) -> None
 
 
 def test_a_plan_names_what_the_text_takes_from_the_solution() -> None:
-    text = "def check(candidate):\n    x = Pair(1)\n    try: candidate(x, helper)\n    except Odd: assert len(x)"
+    text = (
+        "def check(candidate):\n    x = Pair(1)\n    try: candidate(x, helper)\n    except Odd:"
+        " assert len(x)"
+    )
     made = plan(text, "def helper(): pass", "prose", "f")
     assert made.names == ("Pair", "f")
     assert made.errors == ("Odd",)

@@ -1,4 +1,6 @@
-"""Objects of a solution whose classes extend plain types, and its own iterators: what tests may ask of them."""
+"""Objects of a solution whose classes extend plain types, and its own iterators: what tests may ask
+of them.
+"""
 
 from __future__ import annotations
 
@@ -66,20 +68,86 @@ def passed(source: str, entry: str, *tests: str) -> list[object]:
 @pytest.mark.parametrize(
     ("entry", "test"),
     [
-        ("Stack", "s = Stack()\ns.push(1)\ns.push(2)\nassert s.peek() == 2 and s.pop() == 2\nassert len(s) == 1 and s == [1]"),
-        ("Stack", "s = Stack()\nassert not s and s == Stack() and s == []\ns.push(1).push(2)\nassert s and s.peek() == 2"),
-        ("Stack", "s = Stack([3, 1])\nassert sorted(s) == [1, 3] and list(s) == [3, 1] and s[-1] == 1 and s[:1] == [3] and 3 in s"),
-        ("Stack", "s = Stack([1])\ns += [2]\nassert s + [3] == [1, 2, 3] and [0] + s == [0, 1, 2] and s * 2 == [1, 2, 1, 2] and s < [2]"),
-        ("Stack", "s = Stack([1])\nassert isinstance(s, list) and isinstance(s, Stack) and str(s) == '[1]' and s.copy() == [1]"),
-        ("Stack", "s = Stack([5])\ns[0] = 6\ns.append(7)\nassert s == [6, 7] and [6, 7] == s and s != [6] and total(s) == 13"),
+        (
+            "Stack",
+            (
+                "s = Stack()\ns.push(1)\ns.push(2)\nassert s.peek() == 2 and s.pop() == 2\nassert"
+                " len(s) == 1 and s == [1]"
+            ),
+        ),
+        (
+            "Stack",
+            (
+                "s = Stack()\nassert not s and s == Stack() and s == []\ns.push(1).push(2)\nassert"
+                " s and s.peek() == 2"
+            ),
+        ),
+        (
+            "Stack",
+            (
+                "s = Stack([3, 1])\nassert sorted(s) == [1, 3] and list(s) == [3, 1] and s[-1] == 1"
+                " and s[:1] == [3] and 3 in s"
+            ),
+        ),
+        (
+            "Stack",
+            (
+                "s = Stack([1])\ns += [2]\nassert s + [3] == [1, 2, 3] and [0] + s == [0, 1, 2] and"
+                " s * 2 == [1, 2, 1, 2] and s < [2]"
+            ),
+        ),
+        (
+            "Stack",
+            (
+                "s = Stack([1])\nassert isinstance(s, list) and isinstance(s, Stack) and str(s) =="
+                " '[1]' and s.copy() == [1]"
+            ),
+        ),
+        (
+            "Stack",
+            (
+                "s = Stack([5])\ns[0] = 6\ns.append(7)\nassert s == [6, 7] and [6, 7] == s and s !="
+                " [6] and total(s) == 13"
+            ),
+        ),
         ("Stack", "s, t = Stack([1]), Stack()\ns.push(t)\nassert s[1] is t and t == []"),
-        ("LRUCache", "c = LRUCache(2)\nc.put(1, 1)\nc.put(2, 2)\nassert c.get(1) == 1\nc.put(3, 3)\nassert c.get(2) == -1 and 2 not in c and 1 in c and c.capacity == 2"),
-        ("LRUCache", "c = LRUCache(2)\nc.put('a', 1)\nassert c == {'a': 1} and dict(c) == {'a': 1} and list(c.items()) == [('a', 1)] and len(c) == 1"),
+        (
+            "LRUCache",
+            (
+                "c = LRUCache(2)\nc.put(1, 1)\nc.put(2, 2)\nassert c.get(1) == 1\nc.put(3,"
+                " 3)\nassert c.get(2) == -1 and 2 not in c and 1 in c and c.capacity == 2"
+            ),
+        ),
+        (
+            "LRUCache",
+            (
+                "c = LRUCache(2)\nc.put('a', 1)\nassert c == {'a': 1} and dict(c) == {'a': 1} and"
+                " list(c.items()) == [('a', 1)] and len(c) == 1"
+            ),
+        ),
         ("Lower", "d = Lower(a=1)\nassert d['A'] == 1 and d == {'a': 1}"),
         ("Bag", "b = Bag([1])\nassert len(b) == 3 and b | {2} == {1, 2} and b == {1}"),
-        ("Money", "m = Money(5)\nassert m == 5 and m.cents() == 500 and m + 1 == 6 and 1 + m == 6 and m > 4 and int(m) == 5 and {5: 1}[m] == 1"),
-        ("Slug", "s = Slug('a-b')\nassert s == 'a-b' and s.words() == ['a', 'b'] and 'x' + s == 'xa-b' and s[0] == 'a' and f'{s}!' == 'a-b!'"),
-        ("Point", "p = Point(1, y=2)\nassert p.x == 1 and p == (1, 2) and p == Point(1, 2) and add(p, p) == Point(2, 4)\na, b = p\nassert b == 2"),
+        (
+            "Money",
+            (
+                "m = Money(5)\nassert m == 5 and m.cents() == 500 and m + 1 == 6 and 1 + m == 6 and"
+                " m > 4 and int(m) == 5 and {5: 1}[m] == 1"
+            ),
+        ),
+        (
+            "Slug",
+            (
+                "s = Slug('a-b')\nassert s == 'a-b' and s.words() == ['a', 'b'] and 'x' + s =="
+                " 'xa-b' and s[0] == 'a' and f'{s}!' == 'a-b!'"
+            ),
+        ),
+        (
+            "Point",
+            (
+                "p = Point(1, y=2)\nassert p.x == 1 and p == (1, 2) and p == Point(1, 2) and add(p,"
+                " p) == Point(2, 4)\na, b = p\nassert b == 2"
+            ),
+        ),
         ("level", "assert level(5) == Level.HIGH and level(5) == 2 and level(0) != Level.HIGH"),
         ("build", "s = build([1, 2])\nassert s == [1, 2] and s.pop() == 2"),
         ("Solution", "assert Solution().build([3]) == [3]"),
@@ -88,9 +156,16 @@ def passed(source: str, entry: str, *tests: str) -> list[object]:
         ("forever", "it = forever()\nassert [next(it) for _ in range(3)] == [7, 7, 7]"),
         ("Countdown", "c = Countdown(3)\nassert next(c) == 3 and c.n == 2 and list(c) == [2, 1]"),
         ("Solution", "assert list(Solution().down(2)) == [2, 1]"),
-        ("total", "class Mine:\n    def __init__(self): self.n = 0\n    def __iter__(self): return self\n    def __next__(self):\n        self.n += 1\n        if self.n > 3: raise StopIteration\n        return self.n\nassert total(Mine()) == 6"),
+        (
+            "total",
+            (
+                "class Mine:\n    def __init__(self): self.n = 0\n    def __iter__(self): return"
+                " self\n    def __next__(self):\n        self.n += 1\n        if self.n > 3: raise"
+                " StopIteration\n        return self.n\nassert total(Mine()) == 6"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_test_may_ask_of_classes_that_extend_plain_types(entry: str, test: str) -> None:
     assert passed(HONEST, entry, test) == [True]
 
@@ -216,7 +291,8 @@ class Solution:
 
 
 SPIES = {
-    "earlier ones become what a later one is made of": """
+    "earlier ones become what a later one is made of": (
+        """
 ALL = []
 class Vector(list):
     def __init__(self, xs=()):
@@ -225,35 +301,45 @@ class Vector(list):
         ALL.append(self)
 class Solution:
     def turn(self, v): ALL.clear(); return Vector(v)
-""",
-    "what an object is made of is emptied": """
+"""
+    ),
+    "what an object is made of is emptied": (
+        """
 class Vector(list):
     def __init__(self, xs=()):
         if isinstance(xs, list): xs.clear()
 class Solution:
     def turn(self, v): return Vector()
-""",
-    "the answer is what was made before": """
+"""
+    ),
+    "the answer is what was made before": (
+        """
 SEEN = []
 class Vector(list):
     def __init__(self, xs=()):
         super().__init__(xs); SEEN.append(self)
 class Solution:
     def turn(self, v): return next((s for s in SEEN if s is not v), v)
-""",
-    "the answer is empty, and so is what is expected": """
+"""
+    ),
+    "the answer is empty, and so is what is expected": (
+        """
 class Vector(list):
     def __init__(self, *args): pass
 class Solution:
     def turn(self, v): return []
-""",
-    "the answer is one of several, and so is what is expected": """
+"""
+    ),
+    "the answer is one of several, and so is what is expected": (
+        """
 class Vector(dict):
     def __init__(self, *args): self[0] = 7
 class Solution:
     def turn(self, v): return {0: 7} if isinstance(v, Vector) else [[], {0: 7}]
-""",
-    "the answer is in what another one holds": """
+"""
+    ),
+    "the answer is in what another one holds": (
+        """
 class Vector(list):
     def __init__(self, xs=()):
         super().__init__(xs)
@@ -262,7 +348,8 @@ class Solution:
     def turn(self, v): return Late()
 class Late(Vector):
     def __len__(self): self[:] = Vector.last; return 2
-""",
+"""
+    ),
 }
 TURNS = (
     "assert candidate().turn(Vector([1, 2])) == Vector([2, 1])",
@@ -284,7 +371,10 @@ class Vector(list): pass
 class Solution:
     def turn(self, v): return Vector(v[::-1])
 """
-    many = "assert [candidate().turn(Vector([n, 2])) for n in (1, 3, 5)] == [Vector([2, n]) for n in (1, 3, 5)]"
+    many = (
+        "assert [candidate().turn(Vector([n, 2])) for n in (1, 3, 5)] == [Vector([2, n]) for n in"
+        " (1, 3, 5)]"
+    )
     assert passed(source, "Solution", TURNS[0], TURNS[1], many) == [True] * 3
 
 
@@ -297,7 +387,10 @@ def test_what_an_object_holds_is_asked_each_time() -> None:
 
 
 def test_an_endless_iterator_of_the_solution_does_not_outlast_its_time() -> None:
-    slow = "import time\nclass It:\n    def __iter__(self): return self\n    def __next__(self): time.sleep(0.01); return 1\ndef f(): return It()"
+    slow = (
+        "import time\nclass It:\n    def __iter__(self): return self\n    def __next__(self):"
+        " time.sleep(0.01); return 1\ndef f(): return It()"
+    )
     task = task_of({"kind": "asserts", "entry_point": "f", "test": "assert list(f()) == [1]"})
     assert run(task, slow, timeout=0.5)[0].status == "timeout"
     quick = slow.replace("time.sleep(0.01)", "pass")

@@ -1,4 +1,6 @@
-"""Objects that a test makes of a solution's classes: when what they hold is what the test expects."""
+"""Objects that a test makes of a solution's classes: when what they hold is what the test
+expects.
+"""
 
 from __future__ import annotations
 

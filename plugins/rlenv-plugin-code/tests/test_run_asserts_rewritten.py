@@ -13,8 +13,14 @@ __all__ = ["closed_sandbox"]
 SORTED = "x = [3, 1, 2]\nout = candidate(x)\nassert out == sorted(x)"
 SAME_LENGTH = SORTED + "\nassert len(out) == len(x)"
 LOOPED = "d = {'a': 1}\nout = candidate(d)\nfor k, v in d.items():\n    assert out[v] == k"
-HELPED = "def same(given):\n    got = candidate(given)\n    return got == sorted(given)\nassert same([2, 1])"
-CHECKED = "def check(candidate):\n    x = {2, 1}\n    out = candidate(x)\n    assert all(v in out for v in x)"
+HELPED = (
+    "def same(given):\n    got = candidate(given)\n    return got == sorted(given)\nassert"
+    " same([2, 1])"
+)
+CHECKED = (
+    "def check(candidate):\n    x = {2, 1}\n    out = candidate(x)\n    assert all(v in out for v"
+    " in x)"
+)
 METHOD = "s = candidate()\nx = [2, 1]\ns.fill(x)\nassert s.all() == sorted(x)"
 ALIASED = "x = [3, 1, 2]\ny = x\nout = candidate(y)\nassert out == sorted(x)"
 
@@ -64,20 +70,32 @@ def test_the_reason_is_given() -> None:
         (SORTED, "def f(xs): return sorted(xs)"),
         ("x = [3, 1]\nf(x)\nassert x == [1, 3]", "def f(xs): xs.sort()"),
         ("x = [3, 1]\nf(x)\nassert x == sorted(x)", "def f(xs): xs.sort()"),
-        ("x = [3, 1]\nout = f(x)\nassert out == x\nassert x == [1, 3]", "def f(xs):\n    xs.sort()\n    return xs"),
-        ("x = [2, 1, 2]\nk = f(x)\nassert k == 2\nassert sorted(x[:k]) == [1, 2]",
-         "def f(xs):\n    xs[:] = sorted(set(xs))\n    return len(xs)"),
-        ("inner = [1]\nt = {'old': inner}\nf(t)\nassert inner == [1, 2]", "def f(t): t['old'].append(2)"),
-        ("def run(v): return f(v)\nx = [2, 1]\nrun(x)\nassert x == [1, 2]", "def f(xs):\n    xs.sort()\n    return 0"),
+        (
+            "x = [3, 1]\nout = f(x)\nassert out == x\nassert x == [1, 3]",
+            "def f(xs):\n    xs.sort()\n    return xs",
+        ),
+        (
+            "x = [2, 1, 2]\nk = f(x)\nassert k == 2\nassert sorted(x[:k]) == [1, 2]",
+            "def f(xs):\n    xs[:] = sorted(set(xs))\n    return len(xs)",
+        ),
+        (
+            "inner = [1]\nt = {'old': inner}\nf(t)\nassert inner == [1, 2]",
+            "def f(t): t['old'].append(2)",
+        ),
+        (
+            "def run(v): return f(v)\nx = [2, 1]\nrun(x)\nassert x == [1, 2]",
+            "def f(xs):\n    xs.sort()\n    return 0",
+        ),
         ("for x in ([2, 1], [4, 3]):\n    f(x)\n    assert x[0] < x[1]", "def f(xs): xs.sort()"),
     ],
-)  # fmt: skip
+)
 def test_honest_work_on_arguments_passes(test: str, source: str) -> None:
     assert verdict(test, source) == (True, "")
 
 
 def test_a_golden_program_says_which_changes_a_test_needs() -> None:
-    # What no reading of this text tells: the result is compared with the argument, and both are to be sorted.
+    # What no reading of this text tells: the result is compared with the argument, and both are to
+    # be sorted.
     test = "x = [3, 1]\nout = f(x)\nassert out == x and out[0] == 1"
     honest = "def f(xs):\n    xs.sort()\n    return xs"
     assert verdict(test, honest)[0] is False

@@ -125,7 +125,10 @@ TEXTS = [
 SOLUTIONS = [
     "def f(x): return 2 * x",
     "def f(x): return x + x if x else False",
-    "class L(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(x): return L(0)",
+    (
+        "class L(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(x):"
+        " return L(0)"
+    ),
     "def f(x): raise SystemExit(0)",
     "def g(x): return 2 * x",
     "def f(:",

@@ -44,7 +44,10 @@ def test_one_process_serves_all_cases_of_a_response() -> None:
 
 
 def test_and_the_next_response_sees_nothing_of_it() -> None:
-    source = "import os\ndef f(x):\n    open('mark', 'a').write('x')\n    return len(open('mark').read())"
+    source = (
+        "import os\ndef f(x):\n    open('mark', 'a').write('x')\n    return"
+        " len(open('mark').read())"
+    )
     jailed()
     for _ in range(2):
         assert run(function_task(1), source, isolation="jail")[0].value == 1
@@ -116,12 +119,10 @@ def test_what_is_no_plain_value_is_an_error(made: str, kind: str) -> None:
 
 def test_subclasses_count_as_what_they_are_made_of() -> None:
     source = (
-        "from collections import Counter, OrderedDict, namedtuple, defaultdict\n"
-        "from enum import IntEnum\n"
-        "class One(IntEnum):\n    A = 1\n"
-        "class Liar(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
-        "Point = namedtuple('Point', 'x y')\n"
-        "def f(x): return [Counter('aab'), OrderedDict(a=1), Point(1, 2), One.A, Liar(7), defaultdict(int)]"
+        "from collections import Counter, OrderedDict, namedtuple, defaultdict\nfrom enum import"
+        " IntEnum\nclass One(IntEnum):\n    A = 1\nclass Liar(int):\n    def __eq__(self, other):"
+        " return True\n    __hash__ = int.__hash__\nPoint = namedtuple('Point', 'x y')\ndef f(x):"
+        " return [Counter('aab'), OrderedDict(a=1), Point(1, 2), One.A, Liar(7), defaultdict(int)]"
     )
     made = values(source, 1)[0]
     assert made == [{"a": 2, "b": 1}, {"a": 1}, (1, 2), 1, 7, {}]
@@ -130,10 +131,12 @@ def test_subclasses_count_as_what_they_are_made_of() -> None:
 
 
 def depth_of(source: str) -> int:
-    """The depth of recursion, 9,500 at most, that this interpreter allows ``f`` where rlenv does not run it.
+    """The depth of recursion, 9,500 at most, that this interpreter allows ``f`` where rlenv does
+    not run it.
 
     Since Python 3.12 calls through C have a limit of their own, which no program can set
-    (https://docs.python.org/3/whatsnew/3.12.html, sys.setrecursionlimit): 800 in 3.12.1, 10,000 in 3.13.0.
+    (https://docs.python.org/3/whatsnew/3.12.html, sys.setrecursionlimit): 800 in 3.12.1, 10,000 in
+    3.13.0.
     """
     code = (
         "import sys\n"
@@ -191,7 +194,10 @@ def test_prints_harm_nothing_and_are_not_lost() -> None:
 
 
 def test_names_of_builtins_may_be_used_up() -> None:
-    source = "import builtins\nlen = type = list = dict = None\nbuiltins.print = builtins.sum = builtins.sorted = None\ndef f(x): return x"
+    source = (
+        "import builtins\nlen = type = list = dict = None\nbuiltins.print = builtins.sum ="
+        " builtins.sorted = None\ndef f(x): return x"
+    )
     assert values(source, 1) == [1]
 
 

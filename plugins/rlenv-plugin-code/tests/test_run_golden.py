@@ -1,4 +1,6 @@
-"""Golden programs: they answer first, to inputs that nobody foresees, and a broken one is no response's fault."""
+"""Golden programs: they answer first, to inputs that nobody foresees, and a broken one is no
+response's fault.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_programs_on_text_have_golden_programs_too() -> None:
             "kind": "golden",
             "io": "stdio",
             "golden": "print(sum(map(int, input().split())))",
-            "generate": "def generate(rng):\n    return f'{rng.randint(0, 9)} {rng.randint(0, 9)}\\n'",
+            "generate": (
+                "def generate(rng):\n    return f'{rng.randint(0, 9)} {rng.randint(0, 9)}\\n'"
+            ),
             "count": 3,
         }
     )
@@ -100,7 +104,10 @@ def test_golden_programs_are_tried_where_a_loop_runs_already() -> None:
 
 
 def test_checkers_judge_outputs_in_a_sandbox_of_their_own() -> None:
-    source = "def check(stdin, stdout, expected):\n    return int(stdout) == int(expected) and stdin == 'i'"
+    source = (
+        "def check(stdin, stdout, expected):\n    return int(stdout) == int(expected) and stdin"
+        " == 'i'"
+    )
     outputs = [("i", "7\n", "7"), ("i", "8", "7"), ("i", "x", "7")]
     runs = Runs(Box("process", min_isolation="process"), Clock(10), 2.0)
     assert asyncio.run(checked(runs, source, outputs)) == [True, False, "error: ValueError"]

@@ -38,8 +38,9 @@ def test_plain_values_come_and_go() -> None:
 @node
 def test_what_each_language_alone_has_is_mapped() -> None:
     source = (
-        "const f = () => [undefined, -0, 1/0, 10n ** 30n, -5n, 2 ** 60, new Map([[1, 2], [[3], 4]]),"
-        " new Set([1, [2]]), new Uint8Array([1, 2]), new Float64Array([0.5]), Object.create(null)]"
+        "const f = () => [undefined, -0, 1/0, 10n ** 30n, -5n, 2 ** 60, new Map([[1, 2], [[3],"
+        " 4]]), new Set([1, [2]]), new Uint8Array([1, 2]), new Float64Array([0.5]),"
+        " Object.create(null)]"
     )
     made = values(source, 0)[0]
     assert made == [
@@ -70,7 +71,10 @@ def test_what_each_language_alone_has_is_mapped() -> None:
         "export function f(x) { return x + 1 }",
         "export default async function f(x) { return x + 1 }",
         "const f = (x) => x + 1;\nexport { f };",
-        "'use strict';\nconst fs = require('fs');\nfunction f(x) { console.log('{'); return x + 1 }",
+        (
+            "'use strict';\nconst fs = require('fs');\nfunction f(x) { console.log('{'); return x"
+            " + 1 }"
+        ),
     ],
 )
 def test_a_function_is_found_however_it_is_written(source: str) -> None:

@@ -1,4 +1,6 @@
-"""Between a test and a solution: whatever the solution sends, the test passes only on the right value."""
+"""Between a test and a solution: whatever the solution sends, the test passes only on the right
+value.
+"""
 
 from __future__ import annotations
 
@@ -225,7 +227,8 @@ def test_endless_calls_back_end_with_the_time_of_the_case() -> None:
 
     from rlenv_plugin_code.drive import asserts as module
 
-    before, module.ASKS = module.ASKS, 200
+    before = module.ASKS
+    module.ASKS = 200
     try:
         made, _ = ran(noting, "assert f(len) == 2")
     finally:

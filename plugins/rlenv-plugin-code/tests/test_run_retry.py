@@ -1,4 +1,6 @@
-"""Whose fault a broken run is: nobody's before it began, the program's own when it always breaks after."""
+"""Whose fault a broken run is: nobody's before it began, the program's own when it always breaks
+after.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,8 @@ class Session:
     isolation: Any = "jail"
 
     def __init__(self, sandbox: Sandbox, way: str) -> None:
-        self.sandbox, self.way = sandbox, way
+        self.sandbox = sandbox
+        self.way = way
         self.frames: list[list[Any]] = []
 
     async def start(self, *_: Any, **__: Any) -> None:

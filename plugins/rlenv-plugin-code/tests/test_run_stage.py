@@ -1,4 +1,6 @@
-"""``code/run`` as a stage: its options, what it refuses at load, and how it is in an environment."""
+"""``code/run`` as a stage: its options, what it refuses at load, and how it is in an
+environment.
+"""
 
 from __future__ import annotations
 
@@ -128,12 +130,20 @@ def test_preloaded_modules_are_there() -> None:
 LARGE: dict[str, tuple[str, dict[str, Any]]] = {
     "a list": ("def f(x): return list(range(1_000_000))", {}),
     "lists of lists": ("def f(x): return [[]] * 500_000", {}),
-    "commas": ("print(',' * (6 << 20))", {"kind": "stdio", "cases": [{"stdin": "", "stdout": "," * (8 << 20)}] * 3}),
+    "commas": (
+        "print(',' * (6 << 20))",
+        {"kind": "stdio", "cases": [{"stdin": "", "stdout": "," * (8 << 20)}] * 3},
+    ),
     "golden": (
         "def f(x): return [0] * 1_000_000",
-        {"kind": "golden", "golden": "def f(x): return [0] * 900_000", "inputs": [["int", 0, 9]], "count": 3},
+        {
+            "kind": "golden",
+            "golden": "def f(x): return [0] * 900_000",
+            "inputs": [["int", 0, 9]],
+            "count": 3,
+        },
     ),
-}  # fmt: skip
+}
 
 
 SLOW = pytest.mark.slow  # seconds of pickling; the others are as large

@@ -88,7 +88,10 @@ def test_the_score_is_the_share_of_cases_that_answered() -> None:
 
 
 LANGUAGES = {
-    "c": '#include <stdio.h>\nint main(void){int a; if (scanf("%d", &a) != 1) return 1; printf("%d\\n", 2 * a);}',
+    "c": (
+        '#include <stdio.h>\nint main(void){int a; if (scanf("%d", &a) != 1) return 1;'
+        ' printf("%d\\n", 2 * a);}'
+    ),
     "cpp": "#include <iostream>\nint main(){int a; std::cin >> a; std::cout << 2 * a << '\\n';}",
     "javascript": "console.log(2 * Number(require('fs').readFileSync(0, 'utf8')))",
     "shell": "read x; echo $((2 * x))",

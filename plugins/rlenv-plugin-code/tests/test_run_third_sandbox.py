@@ -1,4 +1,6 @@
-"""A sandbox of another distribution: found by its name, measured by the tier that its class declares."""
+"""A sandbox of another distribution: found by its name, measured by the tier that its class
+declares.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ TASK = Task(
 @pytest.fixture(autouse=True)
 def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An installed distribution with five sandboxes."""
-    package, info = tmp_path / "third_sandbox", tmp_path / "rlenv_third_sandbox-1.0.dist-info"
+    package = tmp_path / "third_sandbox"
+    info = tmp_path / "rlenv_third_sandbox-1.0.dist-info"
     package.mkdir()
     (package / "__init__.py").write_text(PLUGIN)
     (package / "adapters.py").write_text(ADAPTERS)
@@ -104,10 +107,13 @@ def test_a_sandbox_of_another_distribution_runs_programs(name: str) -> None:
         ({"isolation": "third/Stron"}, 'did you mean "Strong"'),
         ({"isolation": "thrid/Strong"}, "third"),
         ({"isolation": "jial"}, 'did you mean "jail"'),
-        ({"isolation": "third/Strong", "min_isolation": "gvisor"}, "less than min_isolation 'gvisor'"),
+        (
+            {"isolation": "third/Strong", "min_isolation": "gvisor"},
+            "less than min_isolation 'gvisor'",
+        ),
         ({"isolation": "third/Strong", "sandbox": {"plces": 1}}, "plces"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_told_when_the_environment_is_made(options: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         environment(**options)

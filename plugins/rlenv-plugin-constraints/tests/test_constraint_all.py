@@ -1,4 +1,6 @@
-"""``constraints/all``: shares, all or nothing, constraints of tasks, what is reported, and what is rejected."""
+"""``constraints/all``: shares, all or nothing, constraints of tasks, what is reported, and what is
+rejected.
+"""
 
 from __future__ import annotations
 
@@ -194,7 +196,30 @@ EVERY: list[dict[str, Any]] = [
     {"kind": "tokens", "n": 9, "by": "space"},
 ]
 EVERYTHING = All(score="all", constraints=EVERY)
-PIECES = st.sampled_from(['"', "<<", ">>", "*", "**", "[", "]", "\n", "\r\n", "Section 1", "P.S.", "my", "******", "\u200b", "é", "\ud800", "猫", "- ", ".", " "])  # fmt: skip
+PIECES = st.sampled_from(
+    [
+        '"',
+        "<<",
+        ">>",
+        "*",
+        "**",
+        "[",
+        "]",
+        "\n",
+        "\r\n",
+        "Section 1",
+        "P.S.",
+        "my",
+        "******",
+        "\u200b",
+        "é",
+        "\ud800",
+        "猫",
+        "- ",
+        ".",
+        " ",
+    ]
+)
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
@@ -208,8 +233,33 @@ def test_every_text_gets_an_outcome_with_spans_within_it(raw: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", "my ", "*", "* ", "[", "[a", "<<a", '"', "\n", " ", ".", "a.", "Section 1\n", "P.S.", "é", "e\u0301", "\u200b", "-", "My\n", "1,", "_", "'", "猫", "the the "],
-)  # fmt: skip
+    [
+        "a",
+        "my ",
+        "*",
+        "* ",
+        "[",
+        "[a",
+        "<<a",
+        '"',
+        "\n",
+        " ",
+        ".",
+        "a.",
+        "Section 1\n",
+        "P.S.",
+        "é",
+        "e\u0301",
+        "\u200b",
+        "-",
+        "My\n",
+        "1,",
+        "_",
+        "'",
+        "猫",
+        "the the ",
+    ],
+)
 def test_work_grows_with_the_text_and_no_faster(unit: str) -> None:
     def work(text: str) -> float:
         return EVERYTHING.check(Attempt(Task("My prompt is this."), text)).score

@@ -38,15 +38,16 @@ EDITS: dict[str, Callable[[str], str]] = {
     "please": lambda prompt: f"Please {prompt} Thank you very much!",
     "could you": lambda prompt: f"Could you kindly {prompt} I would be grateful.",
     "of course": lambda prompt: (
-        f"Of course, I would be happy to help you with that! {prompt} I hope this helps; let me know if you need anything else."
+        f"Of course, I would be happy to help you with that! {prompt} I hope this helps; let me"
+        " know if you need anything else."
     ),
     "you asked": lambda prompt: f"You have asked me to do the following thing: {prompt}",
     "a tenth left out": _without(0.1),
     "a fifth left out": _without(0.2),
     "every fourth word left out": lambda prompt: re.sub(r"((?:\S+\s+){3})\S+\s*", r"\1", prompt),
-    "every fifth word left out, small": lambda prompt: re.sub(
-        r"((?:\S+\s+){4})\S+\s*", r"\1", prompt
-    ).lower(),
+    "every fifth word left out, small": (
+        lambda prompt: re.sub(r"((?:\S+\s+){4})\S+\s*", r"\1", prompt).lower()
+    ),
     "sentences in another order": _shuffled,
     "words in another order": lambda prompt: " ".join(sorted(prompt.split())),
     "words turned round": lambda prompt: " ".join(reversed(prompt.split())),
@@ -57,7 +58,7 @@ EDITS: dict[str, Callable[[str], str]] = {
     "again and again": lambda prompt: " ".join(_without(0.25)(prompt + " " * n) for n in range(8)),
 }
 POLICIES: dict[str, Callable[[str], str]] = {
-    **{name: (lambda _prompt, said=said: said) for name, said in CONSTANTS.items()},  # type: ignore[misc]
+    **{name: lambda _prompt, said=said: said for name, said in CONSTANTS.items()},  # type: ignore[misc]
     "echo": lambda prompt: prompt,
     "echo in capitals": lambda prompt: prompt.upper(),
     "echo in small letters": lambda prompt: prompt.lower(),
@@ -84,7 +85,8 @@ def _paid(policy: Callable[[str], str]) -> float:
     source = Path(os.environ["RLENV_DATA"]) / "ifeval" / "input_data.jsonl"
     rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
     assert len(rows) == 541
-    stage, paid = IFEval(), 0.0
+    stage = IFEval()
+    paid = 0.0
     for row in rows:
         info = {key: row[key] for key in ("instruction_id_list", "kwargs")}
         task = Task(row["prompt"], info=info)

@@ -1,4 +1,6 @@
-"""Responses that say nothing are told from short ones that do, and what they would earn is told at load."""
+"""Responses that say nothing are told from short ones that do, and what they would earn is told at
+load.
+"""
 
 from __future__ import annotations
 
@@ -142,30 +144,67 @@ def test_a_prompt_with_small_changes_is_an_echo(raw: str) -> None:
     ("prompt", "raw"),
     [
         (ASKED, "I hold the *boats* and keep the *storm* away. Friend, what am I? The harbor."),
-        ("What is the largest planet in the solar system? Answer in all lowercase letters.",
-         "the largest planet in the solar system is jupiter"),
-        ("Which is bigger, the sun or the moon? Answer in at least 5 words.",
-         "The sun is bigger than the moon."),
-        ("Should I use tabs or spaces in Python? Use no commas and at most 20 words.",
-         "Use spaces in Python and not tabs."),
-        ("Proofread: 'i has a apple and includes it in every list.' Use no commas.",
-         "I have an apple and include it in every list."),
-        ("Summarize in one sentence with the word winter: The cat sat on the mat all winter because it was warm.",
-         "The cat sat on the warm mat all winter."),
-        ("Explain how to write a letter with at least two sections, marked Section 1 and Section 2.",
-         "Section 1\nWrite the date and a greeting.\n\nSection 2\nInclude your request and sign the letter."),
-        ("How do I write bullet points in markdown? Do not use commas and use at least 10 words.",
-         "To write bullet points in markdown start every line with a star and then a space."),
-        ("Each of 6 boys has 7 apples. How many apples do the boys have? Write the answer in one sentence.",
-         "The boys have 6 * 7 = 42 apples."),
-        ("In set theory, are all sets classes? The output should not contain any whitespace.", "no"),
+        (
+            "What is the largest planet in the solar system? Answer in all lowercase letters.",
+            "the largest planet in the solar system is jupiter",
+        ),
+        (
+            "Which is bigger, the sun or the moon? Answer in at least 5 words.",
+            "The sun is bigger than the moon.",
+        ),
+        (
+            "Should I use tabs or spaces in Python? Use no commas and at most 20 words.",
+            "Use spaces in Python and not tabs.",
+        ),
+        (
+            "Proofread: 'i has a apple and includes it in every list.' Use no commas.",
+            "I have an apple and include it in every list.",
+        ),
+        (
+            (
+                "Summarize in one sentence with the word winter: The cat sat on the mat all winter"
+                " because it was warm."
+            ),
+            "The cat sat on the warm mat all winter.",
+        ),
+        (
+            (
+                "Explain how to write a letter with at least two sections, marked Section 1 and"
+                " Section 2."
+            ),
+            (
+                "Section 1\nWrite the date and a greeting.\n\nSection 2\nInclude your request and"
+                " sign the letter."
+            ),
+        ),
+        (
+            (
+                "How do I write bullet points in markdown? Do not use commas and use at least 10"
+                " words."
+            ),
+            "To write bullet points in markdown start every line with a star and then a space.",
+        ),
+        (
+            (
+                "Each of 6 boys has 7 apples. How many apples do the boys have? Write the answer in"
+                " one sentence."
+            ),
+            "The boys have 6 * 7 = 42 apples.",
+        ),
+        (
+            "In set theory, are all sets classes? The output should not contain any whitespace.",
+            "no",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_answer_in_words_of_the_prompt_is_no_echo(prompt: str, raw: str) -> None:
     assert reason(raw, prompt, [{"kind": "no_comma"}]) == ""
 
 
-STUB = 'def double(x):\n    """Return the entire list, each without its sign and written in order, as an example should."""\n'
+STUB = (
+    'def double(x):\n    """Return the entire list, each without its sign and written in order, as'
+    ' an example should."""\n'
+)
 
 
 def test_a_program_may_repeat_what_it_was_given_but_not_alone() -> None:
@@ -177,7 +216,10 @@ def test_a_program_may_repeat_what_it_was_given_but_not_alone() -> None:
 
 
 def test_an_echo_is_no_choice_and_no_answer_to_a_repeated_prompt() -> None:
-    asked = "Is the poodle bigger than the retriever? Choose from these: yes, no. Write one short sentence."
+    asked = (
+        "Is the poodle bigger than the retriever? Choose from these: yes, no. Write one short"
+        " sentence."
+    )
     told = " ".join(word for word in asked.split() if word != "no.")
     assert reason(told, asked, [{"kind": "choice", "options": ["yes", "no"]}])
     assert reason("no", asked, [{"kind": "choice", "options": ["yes", "no"]}]) == ""
@@ -242,7 +284,13 @@ def test_a_stage_that_knows_the_answer_says_what_is_one(raw: str, size: int) -> 
 
 
 def test_the_test_of_content_is_on_or_off_where_the_option_says_so() -> None:
-    rules = [{"use": "constraints/all", "options": {"constraints": [{"kind": "no_comma"}], "content": on}} for on in (True, False)]  # fmt: skip
+    rules = [
+        {
+            "use": "constraints/all",
+            "options": {"constraints": [{"kind": "no_comma"}], "content": on},
+        }
+        for on in (True, False)
+    ]
     task = Task("Tell me.", answer="42", id="1")
     for stage, earned in zip(rules, (0.5, 1.0), strict=True):
         both = Environment.from_dict({"name": "e", "stage": [stage, {"use": "core/equal"}]})

@@ -1,4 +1,6 @@
-"""Letter case, signs and forms: a title, bullets, highlights, placeholders, choices, sections, responses."""
+"""Letter case, signs and forms: a title, bullets, highlights, placeholders, choices, sections,
+responses.
+"""
 
 from __future__ import annotations
 

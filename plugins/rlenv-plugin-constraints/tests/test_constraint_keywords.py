@@ -1,4 +1,6 @@
-"""Words that must be there, must not, or so many times: words, and no patterns or parts of words."""
+"""Words that must be there, must not, or so many times: words, and no patterns or parts of
+words.
+"""
 
 from __future__ import annotations
 
@@ -106,9 +108,16 @@ def test_spans_are_those_of_the_response_as_written(raw: str) -> None:
 
 @pytest.mark.parametrize(
     ("relation", "n", "satisfied"),
-    [("at least", 2, True), ("at least", 3, False), ("exactly", 2, True), ("less than", 2, False),
-     ("at most", 2, True), ("more than", 1, True), ("more than", 2, False)],
-)  # fmt: skip
+    [
+        ("at least", 2, True),
+        ("at least", 3, False),
+        ("exactly", 2, True),
+        ("less than", 2, False),
+        ("at most", 2, True),
+        ("more than", 1, True),
+        ("more than", 2, False),
+    ],
+)
 def test_a_keyword_is_counted(relation: str, n: int, satisfied: bool) -> None:
     found = finding("keyword", "The cat, the CAT; concatenate", word="cat", n=n, relation=relation)
     assert found.satisfied is satisfied

@@ -1,4 +1,6 @@
-"""The plugin as rlenv meets it: its hooks, examples, rewrites and attacks, and the weight of its import."""
+"""The plugin as rlenv meets it: its hooks, examples, rewrites and attacks, and the weight of its
+import.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,14 @@ def test_examples_are_worth_what_they_say(at: int) -> None:
     name, suite = SUITES[at]
     make: Any = resolve(plugin.rlenv_stages()[name])
     stage = make(**suite.options)
-    passed = [response for task, response in suite.wrong if stage.check(Attempt(task, response)).score >= 1]  # fmt: skip
-    failed = [response for task, response in suite.right if stage.check(Attempt(task, response)).score < 1]  # fmt: skip
+    passed = [
+        response
+        for task, response in suite.wrong
+        if stage.check(Attempt(task, response)).score >= 1
+    ]
+    failed = [
+        response for task, response in suite.right if stage.check(Attempt(task, response)).score < 1
+    ]
     assert (passed, failed) == ([], [])
 
 
@@ -94,7 +102,11 @@ def test_a_rewrite_keeps_or_breaks_as_it_says(rewrite: Any) -> None:
 def test_no_attack_is_paid(attack: Any) -> None:
     stage = All(source="info.constraints", score="all")
     tasks = {task.id: task for task, _ in MINE[0].right}
-    paid = [task.id for task in tasks.values() if stage.check(Attempt(task, attack.build(task))).score > 0]  # fmt: skip
+    paid = [
+        task.id
+        for task in tasks.values()
+        if stage.check(Attempt(task, attack.build(task))).score > 0
+    ]
     assert not paid
 
 
@@ -108,13 +120,11 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 
 def test_simple_kinds_import_no_library() -> None:
     code = (
-        "import sys, json\n"
-        "from rlenv.stages import Attempt\n"
-        "from rlenv.values import Task\n"
-        "from rlenv_plugin_constraints.stages.all import All\n"
-        "stage = All(constraints=[{'kind': 'max_words', 'n': 9}, {'kind': 'contains', 'words': ['dog']}])\n"
-        "assert stage.check(Attempt(Task('q'), 'My dog sleeps')).score == 1\n"
-        "print(json.dumps(sorted(sys.modules)))"
+        "import sys, json\nfrom rlenv.stages import Attempt\nfrom rlenv.values import Task\nfrom"
+        " rlenv_plugin_constraints.stages.all import All\nstage = All(constraints=[{'kind':"
+        " 'max_words', 'n': 9}, {'kind': 'contains', 'words': ['dog']}])\nassert"
+        " stage.check(Attempt(Task('q'), 'My dog sleeps')).score =="
+        " 1\nprint(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"regex", "yaml", "jsonschema"} & set(json.loads(done.stdout))

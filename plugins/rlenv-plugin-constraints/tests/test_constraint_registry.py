@@ -56,7 +56,8 @@ def test_spans_are_those_that_decided() -> None:
 
 
 def test_what_ran_out_of_its_budget_holds_in_no_direction() -> None:
-    part, cat = Undecided(), build(CAT)
+    part = Undecided()
+    cat = build(CAT)
     assert not Not(part).check(Text("x")).satisfied
     assert not Not(Not(part)).check(Text("x")).satisfied
     found = AnyOf([part, cat]).check(Text("x"))
@@ -93,8 +94,8 @@ def test_mistakes_are_told_all_at_once_with_their_places() -> None:
         build_all(tables)
     told = str(refused.value)
     assert (
-        "constraints[0].kind: there is no constraint of kind 'max_wrds'; did you mean \"max_words\"?"
-        in told
+        "constraints[0].kind: there is no constraint of kind 'max_wrds'; did you mean"
+        ' "max_words"?' in told
     )
     assert "constraints[1].m: unknown key" in told
     assert "constraints[1].n: required, and missing" in told
@@ -119,10 +120,22 @@ def test_no_list_of_constraints_is_refused(tables: Any) -> None:
         [{"kind": "contains", "words": ["cat"]}, {"kind": "forbids", "words": ["CAT"]}],
         [{"kind": "contains", "words": ["big cat"]}, {"kind": "forbids", "words": ["cat"]}],
         [{"kind": "forbids", "words": ["end"]}, {"kind": "ends_with", "text": "the end"}],
-        [{"kind": "keyword", "word": "cat", "n": 3}, {"kind": "keyword", "word": "Cat", "n": 3, "relation": "less than"}],
-        [{"kind": "keyword", "word": "cat", "n": 2, "relation": "exactly"}, {"kind": "keyword", "word": "cat", "n": 3, "relation": "exactly"}],
-        [{"kind": "keyword", "word": "cat", "n": 1, "relation": "less than"}, {"kind": "contains", "words": ["cat"]}],
-        [{"kind": "letter", "letter": "c", "n": 1, "relation": "less than"}, {"kind": "contains", "words": ["Cat"]}],
+        [
+            {"kind": "keyword", "word": "cat", "n": 3},
+            {"kind": "keyword", "word": "Cat", "n": 3, "relation": "less than"},
+        ],
+        [
+            {"kind": "keyword", "word": "cat", "n": 2, "relation": "exactly"},
+            {"kind": "keyword", "word": "cat", "n": 3, "relation": "exactly"},
+        ],
+        [
+            {"kind": "keyword", "word": "cat", "n": 1, "relation": "less than"},
+            {"kind": "contains", "words": ["cat"]},
+        ],
+        [
+            {"kind": "letter", "letter": "c", "n": 1, "relation": "less than"},
+            {"kind": "contains", "words": ["Cat"]},
+        ],
         [{"kind": "contains", "words": ["a, b"]}, {"kind": "no_comma"}],
         [{"kind": "no_characters", "characters": "?"}, {"kind": "ends_with", "text": "why?"}],
         [{"kind": "uppercase"}, {"kind": "lowercase"}],
@@ -131,9 +144,12 @@ def test_no_list_of_constraints_is_refused(tables: Any) -> None:
         [{"kind": "ends_with", "text": "Yes"}, {"kind": "ends_with", "text": "No"}],
         [{"kind": "choice", "options": ["yes, it is", "no, it is not"]}, {"kind": "no_comma"}],
         [{"kind": "responses", "n": 2}, {"kind": "responses", "n": 3}],
-        [{"kind": "max_words", "n": 3}, {"kind": "all", "constraints": [{"kind": "min_words", "n": 5}]}],
+        [
+            {"kind": "max_words", "n": 3},
+            {"kind": "all", "constraints": [{"kind": "min_words", "n": 5}]},
+        ],
     ],
-)  # fmt: skip
+)
 def test_contradictions_are_found_in_either_order(tables: list[dict[str, Any]]) -> None:
     parts = build_all(tables)
     assert len(contradictions(parts)) == 1
@@ -146,15 +162,24 @@ def test_contradictions_are_found_in_either_order(tables: list[dict[str, Any]]) 
     [
         [{"kind": "words", "min": 3}, {"kind": "max_words", "n": 3}],
         [{"kind": "contains", "words": ["concatenate"]}, {"kind": "forbids", "words": ["cat"]}],
-        [{"kind": "keyword", "word": "cat", "n": 3}, {"kind": "keyword", "word": "dog", "n": 3, "relation": "less than"}],
-        [{"kind": "paragraphs", "min": 2, "max": 2}, {"kind": "paragraphs", "min": 3, "separator": "***"}],
+        [
+            {"kind": "keyword", "word": "cat", "n": 3},
+            {"kind": "keyword", "word": "dog", "n": 3, "relation": "less than"},
+        ],
+        [
+            {"kind": "paragraphs", "min": 2, "max": 2},
+            {"kind": "paragraphs", "min": 3, "separator": "***"},
+        ],
         [{"kind": "uppercase"}, {"kind": "contains", "words": ["cat"]}],
         [{"kind": "starts_with", "text": "Yes"}, {"kind": "starts_with", "text": "Yes, it is"}],
         [{"kind": "choice", "options": ["yes, it is", "no"]}, {"kind": "no_comma"}],
-        [{"kind": "max_words", "n": 3}, {"kind": "any", "constraints": [{"kind": "min_words", "n": 5}, {"kind": "no_comma"}]}],
+        [
+            {"kind": "max_words", "n": 3},
+            {"kind": "any", "constraints": [{"kind": "min_words", "n": 5}, {"kind": "no_comma"}]},
+        ],
         [{"kind": "lowercase"}, {"kind": "capital_words", "max": 0}],
     ],
-)  # fmt: skip
+)
 def test_what_can_be_satisfied_together_is_no_contradiction(tables: list[dict[str, Any]]) -> None:
     assert contradictions(build_all(tables)) == []
 

@@ -1,4 +1,6 @@
-"""Words are cut from a copy of the text; they are those that the pattern of words finds one by one."""
+"""Words are cut from a copy of the text; they are those that the pattern of words finds one by
+one.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,17 @@ def test_parts_of_words_are_letters_that_an_apostrophe_joins(
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        ("It’s the U.S.’s well-known “e.g.” 3.14!", ["It’s", "the", "U.S.", "s", "well-known", "e.g.", "3.14"]),
+        (
+            "It’s the U.S.’s well-known “e.g.” 3.14!",
+            ["It’s", "the", "U.S.", "s", "well-known", "e.g.", "3.14"],
+        ),
         ("so 😀 it ❤️ is…", ["so", "it", "is"]),
         ("a-b-c-d-e-f-g", ["a-b-c-d-e", "f-g"]),
         ("e.g.x", ["e.g.", "x"]),
         ("cafe\u0301 na\u00efve", ["cafe\u0301", "naïve"]),
         ("1٫5 ½", ["1٫5", "½"]),
     ],
-)  # fmt: skip
+)
 def test_words_of(raw: str, words: list[str]) -> None:
     assert Text(raw).words == words
 

@@ -19,13 +19,17 @@ _FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("detectable_format:json_format", {}, "NaN"),
     ("combination:two_responses", {}, "a******b"),
     ("detectable_content:number_placeholders", {"num_placeholders": 3}, "[][][]"),
-    ("detectable_format:multiple_sections", {"section_spliter": "Section", "num_sections": 2}, "Section 1 Section 2"),
+    (
+        "detectable_format:multiple_sections",
+        {"section_spliter": "Section", "num_sections": 2},
+        "Section 1 Section 2",
+    ),
     ("punctuation:no_comma", {}, "一，二"),
     ("startend:quotation", {}, '""'),
     ("count:conjunctions", {"small_n": 3}, "And and AND"),
     ("words:palindrome", {}, "level " * 10),
     ("format:parentheses", {}, "((((( x)"),
-    ("format:quotes", {}, "\"a 'b \"c\" d' e\""),
+    ("format:quotes", {}, '"a \'b "c" d\' e"'),
     ("ratio:sentence_type", {}, "no marks"),
     ("ratio:sentence_balance", {}, "no marks"),
     ("format:sub-bullets", {}, "no bullets"),
@@ -35,7 +39,7 @@ _FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("words:vowel", {}, "hmm"),
     ("words:last_first", {}, "one sentence"),
     ("count:words_japanese", {"N": 9}, "too short"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "kwargs", "response"), _FAULTS, ids=[f[0] for f in _FAULTS])

@@ -56,7 +56,8 @@ def test_both_verdicts_occur_for_each_instruction() -> None:
 def test_a_blank_response_follows_nothing_that_asks_for_something(name: str) -> None:
     kwargs = next(case[1] for case in _cases() if case[0] == name)
     bounded = "less than" in kwargs.values() or name in (
-        "punctuation:no_comma", "keywords:forbidden_words", "count:numbers", "detectable_format:number_bullet_lists",
+        "punctuation:no_comma", "keywords:forbidden_words", "count:numbers",
+        "detectable_format:number_bullet_lists",
     )  # fmt: skip
     assert bounded or not build({"kind": name, **kwargs}).check(Text("")).satisfied
 

@@ -17,12 +17,18 @@ from rlenv_plugin_constraints.kinds.xml_tags import XmlTags
 from rlenv_plugin_constraints.kinds.yamls import Yaml
 from rlenv_plugin_constraints.text import Text
 
-CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\x85\u2028\u2029"), max_size=6)  # fmt: skip
-ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=5))  # fmt: skip
+CELLS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\x85\u2028\u2029"), max_size=6
+)
+ROWS = st.integers(2, 4).flatmap(
+    lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=5)
+)
 
 
 @given(ROWS, st.sampled_from(",;\t|"), st.booleans())
-def test_what_the_csv_module_writes_is_read_the_same(rows: list[list[str]], delimiter: str, quoted: bool) -> None:  # fmt: skip
+def test_what_the_csv_module_writes_is_read_the_same(
+    rows: list[list[str]], delimiter: str, quoted: bool
+) -> None:
     out = io.StringIO()
     quoting: Any = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(out, delimiter=delimiter, quoting=quoting).writerows(rows)
@@ -61,13 +67,35 @@ def test_csv(rule: Csv, response: str, fits: bool) -> None:
     assert rule.check(Text(response)).satisfied is fits
 
 
-@pytest.mark.parametrize("options", [{"columns": ()}, {"columns": ("a", "a")}, {"columns": 0}, {"delimiter": '"'}, {"delimiter": ",,"}, {"rows": 0}, {"rows": 1, "max_rows": 2}, {"min_rows": 3, "max_rows": 2}, {"columns": ("a",), "header": False}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"columns": ()},
+        {"columns": ("a", "a")},
+        {"columns": 0},
+        {"delimiter": '"'},
+        {"delimiter": ",,"},
+        {"rows": 0},
+        {"rows": 1, "max_rows": 2},
+        {"min_rows": 3, "max_rows": 2},
+        {"columns": ("a",), "header": False},
+    ],
+)
 def test_csv_options_that_make_no_sense(options: Any) -> None:
     with pytest.raises(ConfigError):
         Csv(**options)
 
 
-@given(st.recursive(st.integers() | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5), lambda i: st.lists(i, max_size=3) | st.dictionaries(st.text("abc", min_size=1, max_size=3), i, max_size=3), max_leaves=8))  # fmt: skip
+@given(
+    st.recursive(
+        st.integers() | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5),
+        lambda i: (
+            st.lists(i, max_size=3)
+            | st.dictionaries(st.text("abc", min_size=1, max_size=3), i, max_size=3)
+        ),
+        max_leaves=8,
+    )
+)
 def test_what_yaml_writes_is_yaml(value: Any) -> None:
     assert Yaml(type="any").check(Text(yaml.safe_dump(value))).satisfied
 
@@ -157,7 +185,9 @@ def test_tags_that_are_no_names(tags: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("unit", ["<a>", "<a ", "<!--", "a,b\n", '"', "```\n"])
-@pytest.mark.parametrize("rule", [Csv(columns=3), Yaml(), XmlTags(tags=("a",))], ids=["csv", "yaml", "xml"])  # fmt: skip
+@pytest.mark.parametrize(
+    "rule", [Csv(columns=3), Yaml(), XmlTags(tags=("a",))], ids=["csv", "yaml", "xml"]
+)
 def test_work_grows_with_the_response_and_no_faster(rule: Any, unit: str) -> None:
     assert not rule.check(Text(unit * 5000)).satisfied
     assert_linear(lambda text: rule.check(Text(text)), unit)

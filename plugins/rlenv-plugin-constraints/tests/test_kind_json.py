@@ -17,10 +17,14 @@ from rlenv_plugin_constraints.kinds.jsons import Json
 from rlenv_plugin_constraints.text import Text
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 @given(st.lists(VALUES, max_size=3) | st.dictionaries(st.text(), VALUES, max_size=3), st.booleans())
@@ -38,8 +42,42 @@ def test_nothing_is_json_that_python_does_not_read(response: str) -> None:
 
 @pytest.mark.parametrize(
     "response",
-    ["", "1", '"x"', "null", "NaN", "[NaN]", "[Infinity]", "[-Infinity]", "[1e999]", "{'a': 1}", "[1,]", '{"a": 1,}', "[1] x", 'Sure: {"a": 1}', '{"a": 1}{"b": 2}', '{"a": 1, "a": 2}', '{"a": {"b": 1, "b": 2}}', "// no\n{}", "[01]", "[+1]", "[.5]", "[0x1]", '{"a": "\n"}', "\ufeff{}", "```json\n{}", "```python\n{}\n```", "```json\n{}\n```\n```json\n[]\n```", "text\n```json\n{}\n```", "{a: 1}", "[True]", "\x00", "\ud800", "[1\u00a0]"],
-)  # fmt: skip
+    [
+        "",
+        "1",
+        '"x"',
+        "null",
+        "NaN",
+        "[NaN]",
+        "[Infinity]",
+        "[-Infinity]",
+        "[1e999]",
+        "{'a': 1}",
+        "[1,]",
+        '{"a": 1,}',
+        "[1] x",
+        'Sure: {"a": 1}',
+        '{"a": 1}{"b": 2}',
+        '{"a": 1, "a": 2}',
+        '{"a": {"b": 1, "b": 2}}',
+        "// no\n{}",
+        "[01]",
+        "[+1]",
+        "[.5]",
+        "[0x1]",
+        '{"a": "\n"}',
+        "\ufeff{}",
+        "```json\n{}",
+        "```python\n{}\n```",
+        "```json\n{}\n```\n```json\n[]\n```",
+        "text\n```json\n{}\n```",
+        "{a: 1}",
+        "[True]",
+        "\x00",
+        "\ud800",
+        "[1\u00a0]",
+    ],
+)
 def test_no_json(response: str) -> None:
     assert not Json().check(Text(response)).satisfied
 
@@ -62,9 +100,24 @@ def test_a_finding_says_where() -> None:
     assert "delimiter" in found.note
 
 
-@pytest.mark.parametrize(("start", "unit", "end"), [("", "[", ""), ("", '{"a":', ""), ("", "[", "]"), ("", '"', ""), ("", "9", ""), ("[", "1,", ""), ("", "```", "")])  # fmt: skip
-@pytest.mark.parametrize("rule", [Json(), JsonSchema(schema={"type": "object"})], ids=["json", "schema"])  # fmt: skip
-def test_large_and_deep_responses_get_an_answer_in_proportion(rule: Any, start: str, unit: str, end: str) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    ("start", "unit", "end"),
+    [
+        ("", "[", ""),
+        ("", '{"a":', ""),
+        ("", "[", "]"),
+        ("", '"', ""),
+        ("", "9", ""),
+        ("[", "1,", ""),
+        ("", "```", ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "rule", [Json(), JsonSchema(schema={"type": "object"})], ids=["json", "schema"]
+)
+def test_large_and_deep_responses_get_an_answer_in_proportion(
+    rule: Any, start: str, unit: str, end: str
+) -> None:
     def work(text: str) -> bool:
         return bool(rule.check(Text(start + text + end * len(text))).satisfied)
 
@@ -77,7 +130,12 @@ def test_brackets_in_strings_are_not_depth() -> None:
     assert Json().check(Text(json.dumps(['\\"[' * 500]))).satisfied
 
 
-SCHEMA = {"type": "object", "properties": {"a": {"enum": ["gold"]}, "n": {"$ref": "#/$defs/n"}}, "required": ["a"], "$defs": {"n": {"type": "integer"}}}  # fmt: skip
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"enum": ["gold"]}, "n": {"$ref": "#/$defs/n"}},
+    "required": ["a"],
+    "$defs": {"n": {"type": "integer"}},
+}
 
 
 def test_a_schema_is_followed_and_its_answers_are_not_told() -> None:
@@ -125,7 +183,12 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a schema was fetched")
 
     monkeypatch.setattr(urllib.request, "urlopen", opened)
-    schema = {"$id": "https://example.com/s", "$schema": "http://json-schema.org/draft-07/schema#", "items": {"$ref": "#/definitions/n"}, "definitions": {"n": {"type": "integer"}}}  # fmt: skip
+    schema = {
+        "$id": "https://example.com/s",
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "items": {"$ref": "#/definitions/n"},
+        "definitions": {"n": {"type": "integer"}},
+    }
     assert JsonSchema(schema=schema).check(Text("[1]")).satisfied
     assert not JsonSchema(schema=schema).check(Text('["1"]')).satisfied
 
@@ -138,7 +201,9 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"type": "array"}, "[" + "1," * 150_000 + "1]"),
     ],
 )
-def test_a_response_cannot_make_a_schema_cost_more_than_its_budget(schema: Any, response: str) -> None:  # fmt: skip
+def test_a_response_cannot_make_a_schema_cost_more_than_its_budget(
+    schema: Any, response: str
+) -> None:
     found = JsonSchema(schema=schema).check(Text(response))
     assert not found.satisfied
     assert found.undecided

@@ -18,19 +18,34 @@ from rlenv_plugin_constraints.text import Text
 
 NO_EVAL = Calls(forbid=("eval", "os.system", "subprocess"))
 HIDDEN = [
-    "eval('1')", "from os import system as s\ns('x')", "import os as o\no.system('x')", "f = eval\nf('x')", "list(map(eval, x))",
-    "getattr(os, 'sys' + 'tem')('x')", "__import__('os').system('x')", "import importlib\nimportlib.import_module('os').system('')",
-    "__builtins__['eval']('x')", "().__class__.__base__.__subclasses__()", "import builtins\nbuiltins.eval('1')",
-    "from os import *\nsystem('x')", "def f(e=eval): return e('1')", "(lambda g: g('1'))(eval)", "import os\nos.__dict__['system']('x')",
-    "import sys\nsys.modules['os'].system('x')", "a, b = 1, eval\nb('1')", "if (e := eval): e('1')", "for e in [eval]: e('1')",
-    "class A:\n  f = eval\nA.f('1')", "x = [eval][0]\nx('1')", "import subprocess as sp\nsp.run(1)", "@eval\ndef f(): pass",
-    "import os\no = os\no.system('x')", "import os\ng = os.system\ng('x')", "exec('x')", "ｅval('1')", "from builtins import eval as e\ne('1')",
-    "import os\nclass A: o = os\nA.o.system('x')", "import os\nd = {'o': os}\nd['o'].system('x')", "import posix\nposix.system('x')",
-    "import os\n[o.system('x') for o in [os]]", "import os\nmatch os:\n  case o: o.system('x')", "import os\ndef f(o): o.system('x')\nf(os)",
-    "import shutil\nshutil.os.system('x')", "a = eval\nb = a\nc = b\nc('1')", "vars()['eval']('1')", "f = eval if x else len\nf('1')",
-    "```python\nprint(1)\n```\nand\n```python\neval('1')\n```",
+    "eval('1')", "from os import system as s\ns('x')", "import os as o\no.system('x')",
+    "f = eval\nf('x')", "list(map(eval, x))", "getattr(os, 'sys' + 'tem')('x')",
+    "__import__('os').system('x')", "import importlib\nimportlib.import_module('os').system('')",
+    "__builtins__['eval']('x')", "().__class__.__base__.__subclasses__()",
+    "import builtins\nbuiltins.eval('1')", "from os import *\nsystem('x')",
+    "def f(e=eval): return e('1')", "(lambda g: g('1'))(eval)",
+    "import os\nos.__dict__['system']('x')", "import sys\nsys.modules['os'].system('x')",
+    "a, b = 1, eval\nb('1')", "if (e := eval): e('1')", "for e in [eval]: e('1')",
+    "class A:\n  f = eval\nA.f('1')", "x = [eval][0]\nx('1')", "import subprocess as sp\nsp.run(1)",
+    "@eval\ndef f(): pass", "import os\no = os\no.system('x')", "import os\ng = os.system\ng('x')",
+    "exec('x')", "ｅval('1')", "from builtins import eval as e\ne('1')",
+    "import os\nclass A: o = os\nA.o.system('x')", "import os\nd = {'o': os}\nd['o'].system('x')",
+    "import posix\nposix.system('x')", "import os\n[o.system('x') for o in [os]]",
+    "import os\nmatch os:\n  case o: o.system('x')", "import os\ndef f(o): o.system('x')\nf(os)",
+    "import shutil\nshutil.os.system('x')", "a = eval\nb = a\nc = b\nc('1')", "vars()['eval']('1')",
+    "f = eval if x else len\nf('1')", "```python\nprint(1)\n```\nand\n```python\neval('1')\n```",
 ]  # fmt: skip
-PLAIN = ["print(1)", "import math\nmath.sqrt(2)", "model.eval(1)", "def evaluate(x):\n    return x\nevaluate(1)", "import sys\nn = sys.stdin.read()\nprint(n)", "import os\nprint(os.path.join('a', 'b'))", "'eval(1)'.upper()\nprint()", "# eval('1')\nprint()", "Use no eval(x).\n```python\nprint(1)\n```"]  # fmt: skip
+PLAIN = [
+    "print(1)",
+    "import math\nmath.sqrt(2)",
+    "model.eval(1)",
+    "def evaluate(x):\n    return x\nevaluate(1)",
+    "import sys\nn = sys.stdin.read()\nprint(n)",
+    "import os\nprint(os.path.join('a', 'b'))",
+    "'eval(1)'.upper()\nprint()",
+    "# eval('1')\nprint()",
+    "Use no eval(x).\n```python\nprint(1)\n```",
+]
 
 
 @pytest.mark.parametrize("program", HIDDEN)
@@ -43,7 +58,8 @@ def test_an_innocent_program_is_satisfied(program: str) -> None:
     assert NO_EVAL.check(Text(program)).satisfied
 
 
-CLEAN, EVIL = "x = f(1)\n", "eval('1')\n"
+CLEAN = "x = f(1)\n"
+EVIL = "eval('1')\n"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +94,14 @@ def test_only_allowed_calls() -> None:
     rule = Calls(allow=("len", "math", ".append"))
     assert rule.check(Text("import math\nx = []\nx.append(math.sqrt(len(x)))")).satisfied
     assert rule.check(Text("def f(x):\n    return len(x)\nf([])")).satisfied
-    for program in ("print(1)", "x.sort()", "f()()", "len = print\nlen(1)", "def f(): pass\nf = print\nf(1)", "(lambda: 0)()"):  # fmt: skip
+    for program in (
+        "print(1)",
+        "x.sort()",
+        "f()()",
+        "len = print\nlen(1)",
+        "def f(): pass\nf = print\nf(1)",
+        "(lambda: 0)()",
+    ):
         assert not rule.check(Text(program)).satisfied
     assert not Calls(forbid=(".sort",)).check(Text("x.sort()")).satisfied
     assert Calls(forbid=("eval",), dynamic="allow").check(Text("getattr(x, 'y')()")).satisfied
@@ -86,8 +109,23 @@ def test_only_allowed_calls() -> None:
 
 @pytest.mark.parametrize(
     ("program", "fits"),
-    [("import math", True), ("import os", False), ("from collections import abc", True), ("import collections.abc as c", True), ("from . import x", False), ("from .math import x", False), ("__import__('os')", False), ("x = f(1)", True), ("import mathx", False), ("import math, os", False), ("from math import *\nprint(sin(1))", True), ("def f():\n    import os", False), ("exec('import os')", False), ("try:\n    import os\nexcept ImportError:\n    pass", False)],
-)  # fmt: skip
+    [
+        ("import math", True),
+        ("import os", False),
+        ("from collections import abc", True),
+        ("import collections.abc as c", True),
+        ("from . import x", False),
+        ("from .math import x", False),
+        ("__import__('os')", False),
+        ("x = f(1)", True),
+        ("import mathx", False),
+        ("import math, os", False),
+        ("from math import *\nprint(sin(1))", True),
+        ("def f():\n    import os", False),
+        ("exec('import os')", False),
+        ("try:\n    import os\nexcept ImportError:\n    pass", False),
+    ],
+)
 def test_imports(program: str, fits: bool) -> None:
     assert Imports(allow=("math", "collections")).check(Text(program)).satisfied is fits
 
@@ -95,7 +133,13 @@ def test_imports(program: str, fits: bool) -> None:
 def test_names_within_modules_are_forbidden_as_well() -> None:
     rule = Imports(forbid=("os.system", "socket"))
     assert rule.check(Text("import os\nos.getcwd()")).satisfied
-    for program in ("from os import system", "import os\nos.system('x')", "import socket as s", "from socket import *", "from os import *"):  # fmt: skip
+    for program in (
+        "from os import system",
+        "import os\nos.system('x')",
+        "import socket as s",
+        "from socket import *",
+        "from os import *",
+    ):
         assert not rule.check(Text(program)).satisfied
 
 
@@ -151,7 +195,10 @@ def test_a_method_is_found_in_its_class() -> None:
         ("def f(x): return [a for a in x if a if b]", 4),
         ("def f(x): return 1 if x else 2", 2),
         (
-            "def f(x):\n    match x:\n        case 1: pass\n        case 2 if x: pass\n        case _: pass",
+            (
+                "def f(x):\n    match x:\n        case 1: pass\n        case 2 if x: pass\n       "
+                " case _: pass"
+            ),
             4,
         ),
         ("def f(x):\n    def g(y):\n        if y: pass\n    if x: pass", 2),
@@ -169,10 +216,43 @@ def test_complexity_is_mccabes(program: str, most: int) -> None:
         assert found.spans
 
 
-NESTED = ["-" * 90_000 + "1", "1+" * 40_000 + "1", "(" * 10_000, "[" * 10_000 + "]" * 10_000, "x" + ".a" * 40_000, "if x: pass\n" + "elif x: pass\n" * 5000, "not " * 20_000 + "x", "f" + "()" * 30_000, "x = 1\n" * 200_000, "lambda:" * 10_000 + "x", "f'{" * 300]  # fmt: skip
+NESTED = [
+    "-" * 90_000 + "1",
+    "1+" * 40_000 + "1",
+    "(" * 10_000,
+    "[" * 10_000 + "]" * 10_000,
+    "x" + ".a" * 40_000,
+    "if x: pass\n" + "elif x: pass\n" * 5000,
+    "not " * 20_000 + "x",
+    "f" + "()" * 30_000,
+    "x = 1\n" * 200_000,
+    "lambda:" * 10_000 + "x",
+    "f'{" * 300,
+]
 
 
-@pytest.mark.parametrize("program", [*NESTED, "", "def", "\x00", "x = 1\x00", "\ud800", "x = '\ud800", "hello world", "Hello", "42", "'prose'", "pass", "1" * 6000, "\f\n\tx", "```python\n```", "print 'x'", "<think>x = f(1)"])  # fmt: skip
+@pytest.mark.parametrize(
+    "program",
+    [
+        *NESTED,
+        "",
+        "def",
+        "\x00",
+        "x = 1\x00",
+        "\ud800",
+        "x = '\ud800",
+        "hello world",
+        "Hello",
+        "42",
+        "'prose'",
+        "pass",
+        "1" * 6000,
+        "\f\n\tx",
+        "```python\n```",
+        "print 'x'",
+        "<think>x = f(1)",
+    ],
+)
 def test_what_is_no_program_satisfies_nothing(program: str) -> None:
     for rule in (Python(), NO_EVAL, Imports(forbid=("os",)), WANTED, Complexity(max=10_000_000)):
         assert not rule.check(Text(program)).satisfied
@@ -191,8 +271,18 @@ def test_nodes() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [(Python, {"forbid_nodes": ("Whlie",)}), (Python, {"allow_nodes": ("For",), "forbid_nodes": ("For",)}), (Calls, {}), (Imports, {}), (Calls, {"forbid": ("eval()",)}), (Calls, {"allow": ("a",), "forbid": ("a",)}), (Signature, {"signature": "f(x)"}), (Signature, {"signature": "def f(x"}), (Complexity, {"max": 0})],
-)  # fmt: skip
+    [
+        (Python, {"forbid_nodes": ("Whlie",)}),
+        (Python, {"allow_nodes": ("For",), "forbid_nodes": ("For",)}),
+        (Calls, {}),
+        (Imports, {}),
+        (Calls, {"forbid": ("eval()",)}),
+        (Calls, {"allow": ("a",), "forbid": ("a",)}),
+        (Signature, {"signature": "f(x)"}),
+        (Signature, {"signature": "def f(x"}),
+        (Complexity, {"max": 0}),
+    ],
+)
 def test_rules_that_make_no_sense(kind: Any, options: Any) -> None:
     with pytest.raises(ConfigError):
         kind(**options)

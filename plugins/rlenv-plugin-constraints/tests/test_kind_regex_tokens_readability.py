@@ -26,7 +26,14 @@ def test_search_full_and_count() -> None:
     assert Regex(pattern="A.B", flags="is").check(Text("a\nb")).satisfied
 
 
-@pytest.mark.parametrize(("pattern", "text"), [("(a|aa)+$", "a" * 5000 + "b"), ("(x+x+)+y", "x" * 5000), ("(.*)(.*)(.*)(.*)(.*)[^a]$", "a" * 3000)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(a|aa)+$", "a" * 5000 + "b"),
+        ("(x+x+)+y", "x" * 5000),
+        ("(.*)(.*)(.*)(.*)(.*)[^a]$", "a" * 3000),
+    ],
+)
 def test_a_pattern_that_goes_on_for_ever_is_undecided(pattern: str, text: str) -> None:
     for match in ("search", "count"):
         found = Regex(pattern=pattern, match=match, seconds=0.05).check(Text(text))
@@ -34,7 +41,19 @@ def test_a_pattern_that_goes_on_for_ever_is_undecided(pattern: str, text: str) -
         assert found.undecided or found.measured == 0
 
 
-@pytest.mark.parametrize("options", [{"pattern": "("}, {"pattern": "*"}, {"pattern": ""}, {"pattern": "a", "flags": "q"}, {"pattern": "a", "seconds": 0}, {"pattern": "a", "min": 1}, {"pattern": "a", "match": "count", "min": 2, "max": 1}, {"pattern": "[z-a]"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pattern": "("},
+        {"pattern": "*"},
+        {"pattern": ""},
+        {"pattern": "a", "flags": "q"},
+        {"pattern": "a", "seconds": 0},
+        {"pattern": "a", "min": 1},
+        {"pattern": "a", "match": "count", "min": 2, "max": 1},
+        {"pattern": "[z-a]"},
+    ],
+)
 def test_patterns_that_are_none(options: Any) -> None:
     with pytest.raises(ConfigError):
         Regex(**options)
@@ -79,14 +98,43 @@ def test_a_budget_of_tokens() -> None:
 
 @pytest.mark.parametrize(
     ("word", "count"),
-    [("the", 1), ("water", 2), ("education", 4), ("people", 2), ("table", 2), ("make", 1), ("makes", 1), ("baked", 1), ("wanted", 2), ("create", 2), ("idea", 3), ("science", 2), ("being", 2), ("beautiful", 3), ("nation", 2), ("social", 2), ("boxes", 2), ("apple", 2), ("queen", 1), ("piano", 3), ("tree", 1), ("played", 1), ("university", 5), ("well-known", 2), ("don't", 1)],
-)  # fmt: skip
+    [
+        ("the", 1),
+        ("water", 2),
+        ("education", 4),
+        ("people", 2),
+        ("table", 2),
+        ("make", 1),
+        ("makes", 1),
+        ("baked", 1),
+        ("wanted", 2),
+        ("create", 2),
+        ("idea", 3),
+        ("science", 2),
+        ("being", 2),
+        ("beautiful", 3),
+        ("nation", 2),
+        ("social", 2),
+        ("boxes", 2),
+        ("apple", 2),
+        ("queen", 1),
+        ("piano", 3),
+        ("tree", 1),
+        ("played", 1),
+        ("university", 5),
+        ("well-known", 2),
+        ("don't", 1),
+    ],
+)
 def test_syllables(word: str, count: int) -> None:
     assert syllables(word) == count
 
 
 EASY = "The cat sat on the mat. The dog ran to the cat. They all had fun in the sun."
-HARD = "Institutional considerations notwithstanding, comprehensive epistemological investigations necessitate interdisciplinary methodological sophistication."
+HARD = (
+    "Institutional considerations notwithstanding, comprehensive epistemological investigations"
+    " necessitate interdisciplinary methodological sophistication."
+)
 
 
 def test_easy_texts_read_easily() -> None:
@@ -96,7 +144,10 @@ def test_easy_texts_read_easily() -> None:
     assert not Readability(metric="grade", max=12).check(Text(HARD)).satisfied
 
 
-@pytest.mark.parametrize("text", ["", "12345", "🙂🙂", "...", "Это русский текст без английских слов.", "你好世界", "\ud800"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["", "12345", "🙂🙂", "...", "Это русский текст без английских слов.", "你好世界", "\ud800"],
+)
 def test_what_is_no_english_is_not_readable(text: str) -> None:
     for rule in (Readability(min=-1000), Readability(metric="grade", max=1000)):
         assert not rule.check(Text(text)).satisfied

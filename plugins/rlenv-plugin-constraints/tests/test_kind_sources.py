@@ -56,7 +56,7 @@ SKY = "The sky is blue"
         (Citations(sources=("1", "2"), min=2), f"{SKY} [1][2].", True),
         (Citations(sources=("1", "2"), min=2), f"{SKY} [1][1].", False),
     ],
-)  # fmt: skip
+)
 def test_citations(rule: Citations, response: str, fits: bool) -> None:
     assert rule.check(Text(visible(response))).satisfied is fits
 
@@ -67,13 +67,19 @@ def test_dangling_and_unused_ones_are_told() -> None:
     assert found.spans == ((21, 24),)
 
 
-@pytest.mark.parametrize("options", [{"sources": ("1", "1")}, {"sources": (" ",)}, {"sources": ("1",), "min": 2}, {"min": -1}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [{"sources": ("1", "1")}, {"sources": (" ",)}, {"sources": ("1",), "min": 2}, {"min": -1}],
+)
 def test_citations_that_nobody_can_give(options: Any) -> None:
     with pytest.raises(ConfigError):
         Citations(**options)
 
 
-SOURCE = "The quick brown fox jumps over the lazy dog. It costs -5.5 dollars, he said, and we don't mind."
+SOURCE = (
+    "The quick brown fox jumps over the lazy dog. It costs -5.5 dollars, he said, and we don't"
+    " mind."
+)
 QUOTES = VerbatimQuotes(sources=(SOURCE, "Another text stands here for good measure."))
 
 
@@ -125,7 +131,11 @@ def test_quotations(response: str, fits: bool) -> None:
 WORDS = SOURCE.split()
 
 
-@given(st.integers(0, len(WORDS) - 5), st.integers(5, 10), st.sampled_from(["“”", '""', "«»", "„“", "「」"]))  # fmt: skip
+@given(
+    st.integers(0, len(WORDS) - 5),
+    st.integers(5, 10),
+    st.sampled_from(["“”", '""', "«»", "„“", "「」"]),
+)
 def test_every_stretch_of_the_source_may_be_quoted(begin: int, length: int, marks: str) -> None:
     quote = " ".join(WORDS[begin : begin + length])
     assert QUOTES.check(Text(f"So: {marks[0]}{quote}{marks[1]} he says.")).satisfied
@@ -146,7 +156,9 @@ def test_policies_of_quoting() -> None:
         VerbatimQuotes(sources=())
 
 
-@pytest.mark.parametrize("unit", ["[1] ", '"a ', "“", "'a ", "[a](b", "> a\n", "“a b c d ” ", "[1,", "``"])  # fmt: skip
+@pytest.mark.parametrize(
+    "unit", ["[1] ", '"a ', "“", "'a ", "[a](b", "> a\n", "“a b c d ” ", "[1,", "``"]
+)
 @pytest.mark.parametrize("rule", [OWN, DECLARED, QUOTES], ids=["own", "declared", "quotes"])
 def test_work_grows_with_the_response_and_no_faster(rule: Any, unit: str) -> None:
     assert not rule.check(Text(unit * 5000)).satisfied

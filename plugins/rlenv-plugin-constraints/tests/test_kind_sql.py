@@ -24,11 +24,21 @@ READS = [
     "SELECT 'DROP TABLE t; -- ' AS s",
     "SELECT a -- the column\nFROM t /* all of it */ WHERE b = 'it''s'",
     "SELECT CASE WHEN u.a > 1 THEN 'x' ELSE 'y' END FROM t u JOIN t w ON u.a = w.a",
-    "SELECT sum(a) OVER (PARTITION BY a ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS s FROM t",
+    (
+        "SELECT sum(a) OVER (PARTITION BY a ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT"
+        " ROW) AS s FROM t"
+    ),
     'SELECT a AS "update" FROM t',
     "SELECT 1e-5, .5, x'00'",
 ]
-OTHER_READS = ["(SELECT 1) UNION ALL (SELECT 2)", "SELECT a::int FROM t", "EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1", "```sql\nSELECT 1;\n```", "SELECT t.delete FROM t", "SELECT count(*) AS update FROM t"]  # fmt: skip
+OTHER_READS = [
+    "(SELECT 1) UNION ALL (SELECT 2)",
+    "SELECT a::int FROM t",
+    "EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1",
+    "```sql\nSELECT 1;\n```",
+    "SELECT t.delete FROM t",
+    "SELECT count(*) AS update FROM t",
+]
 WRITES = [
     "INSERT INTO t VALUES (1, 2)",
     "DELETE FROM t",
@@ -41,21 +51,24 @@ WRITES = [
     "VACUUM",
 ]
 REFUSED = [
-    "", ";", "SELECT", "VALUES (1)", "SELECT 1 FROM", "SELECT (1", "SELECT 1)", "SELECT 'x", "SELECT 1 /* x",
-    "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x",
-    "WITH x AS (SELECT 1) DELETE FROM t",
-    "SELECT * INTO t2 FROM t", "SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT a INTO @x FROM t",
-    "SELECT * FROM t FOR UPDATE", "SELECT * FROM t FOR NO KEY UPDATE", "SELECT * FROM t LOCK IN SHARE MODE",
+    "", ";", "SELECT", "VALUES (1)", "SELECT 1 FROM", "SELECT (1", "SELECT 1)", "SELECT 'x",
+    "SELECT 1 /* x", "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x",
+    "WITH x AS (SELECT 1) DELETE FROM t", "SELECT * INTO t2 FROM t",
+    "SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT a INTO @x FROM t", "SELECT * FROM t FOR UPDATE",
+    "SELECT * FROM t FOR NO KEY UPDATE", "SELECT * FROM t LOCK IN SHARE MODE",
     "EXPLAIN DELETE FROM t", "EXPLAIN ANALYZE WITH a AS (SELECT 1) DELETE FROM t",
     "SELECT pg_sleep(10)", 'SELECT "pg_sleep"(10)', "SELECT pg_catalog.set_config('a', 'b', false)",
-    "SELECT nextval('s')", "SELECT load_extension('x')", "SELECT load_file('/etc/passwd')", "SELECT sleep (5)",
-    "SELECT lo_export(1, '/x')", "SELECT dblink_exec('x')", "SELECT @a := 1", "SELECT query_to_xml('x', true, true, '')",
-    "SELECT 'a\\'; DROP TABLE t; --'", "SELECT 1 /*! ; DROP TABLE t */", "SELECT $$a$$; DROP TABLE t; $$b$$",
-    "SELECT E'\\'; DROP TABLE t; --'", "SELECT /* /* */ 1 */ ; DROP TABLE t", "SELECT 1 # ' \n; DROP TABLE t -- '",
-    "SELECT 1 --1 ; '\n", "SELECT [a;] FROM t; DROP TABLE [x]", "SELECT \"a\\\"; DROP TABLE t; --\"",
-    "SELECT 1\x00", "COPY t TO '/x'", "CALL p()", "DO $$ BEGIN END $$", "SET x = 1", "BEGIN",
-    "Select the best option for you.", "Explain how SELECT works", "With great power comes SELECT", "Sure! SELECT 1",
-    "```sql\nSELECT 1\n```\n```sql\nDROP TABLE t\n```", "```python\nSELECT 1\n```",
+    "SELECT nextval('s')", "SELECT load_extension('x')", "SELECT load_file('/etc/passwd')",
+    "SELECT sleep (5)", "SELECT lo_export(1, '/x')", "SELECT dblink_exec('x')", "SELECT @a := 1",
+    "SELECT query_to_xml('x', true, true, '')", "SELECT 'a\\'; DROP TABLE t; --'",
+    "SELECT 1 /*! ; DROP TABLE t */", "SELECT $$a$$; DROP TABLE t; $$b$$",
+    "SELECT E'\\'; DROP TABLE t; --'", "SELECT /* /* */ 1 */ ; DROP TABLE t",
+    "SELECT 1 # ' \n; DROP TABLE t -- '", "SELECT 1 --1 ; '\n",
+    "SELECT [a;] FROM t; DROP TABLE [x]", "SELECT \"a\\\"; DROP TABLE t; --\"", "SELECT 1\x00",
+    "COPY t TO '/x'", "CALL p()", "DO $$ BEGIN END $$", "SET x = 1", "BEGIN",
+    "Select the best option for you.", "Explain how SELECT works", "With great power comes SELECT",
+    "Sure! SELECT 1", "```sql\nSELECT 1\n```\n```sql\nDROP TABLE t\n```",
+    "```python\nSELECT 1\n```",
 ]  # fmt: skip
 
 
@@ -92,7 +105,30 @@ def test_a_write_appended_to_a_read_is_refused(read: str, join: str, write: str,
     assert not SqlReadOnly(dialect="sqlite").check(Text(f"{read}{join}{write}{end}")).satisfied
 
 
-PIECES = st.sampled_from(["SELECT 1", "'", '"', "`", "\\", "--", "\n", "/*", "*/", ";", "DROP TABLE t", "$$", "$a$", "#", "[", "]", " ", "''", "E'", "a"])  # fmt: skip
+PIECES = st.sampled_from(
+    [
+        "SELECT 1",
+        "'",
+        '"',
+        "`",
+        "\\",
+        "--",
+        "\n",
+        "/*",
+        "*/",
+        ";",
+        "DROP TABLE t",
+        "$$",
+        "$a$",
+        "#",
+        "[",
+        "]",
+        " ",
+        "''",
+        "E'",
+        "a",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))

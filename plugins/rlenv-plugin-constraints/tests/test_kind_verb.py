@@ -1,4 +1,6 @@
-"""Whether a response begins with a verb: by the lists of verbs and a tagger, and loudly without one."""
+"""Whether a response begins with a verb: by the lists of verbs and a tagger, and loudly without
+one.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def without_tagger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     verbs.tagger.cache_clear()
 
 
-@pytest.mark.parametrize(("raw", "fits"), [(r, True) for r in rows(VERBS)] + [(r, False) for r in rows(OTHERS)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raw", "fits"), [(r, True) for r in rows(VERBS)] + [(r, False) for r in rows(OTHERS)]
+)
 def test_the_first_word_is_a_verb_or_is_not(raw: str, fits: bool) -> None:
     assert build({"kind": "starts_with_verb"}).check(Text(raw)).satisfied is fits
 

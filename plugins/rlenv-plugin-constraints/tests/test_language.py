@@ -14,9 +14,9 @@ from rlenv_plugin_constraints.text import Text
 
 _ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parent / "cases" / "languages.jsonl")
-    .read_text("utf-8")
-    .splitlines()
+    for line in (
+        (Path(__file__).parent / "cases" / "languages.jsonl").read_text("utf-8").splitlines()
+    )
 ]
 
 
@@ -40,7 +40,10 @@ def test_a_paragraph_in_another_language_counts() -> None:
 
 
 def test_names_and_code_of_another_script_do_not_count() -> None:
-    said = "Это простой пример программы, которую написал Guido. ```print('Hello, world and all of you')```"
+    said = (
+        "Это простой пример программы, которую написал Guido. ```print('Hello, world and all of"
+        " you')```"
+    )
     assert Language("ru").check(Text(said)).satisfied
 
 

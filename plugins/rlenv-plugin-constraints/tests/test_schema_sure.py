@@ -28,7 +28,8 @@ def schemas(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "type": st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True),
+            "type": st.sampled_from(TYPES)
+            | st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True),
             "properties": st.dictionaries(NAMES, below, max_size=2),
             "required": st.lists(NAMES, max_size=2, unique=True),
             "additionalProperties": st.booleans() | below,
@@ -41,7 +42,7 @@ def schemas(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             "maxProperties": st.just(1),
             "title": st.just("x"),
         },
-    )  # fmt: skip
+    )
 
 
 @given(st.recursive(st.just({}), schemas, max_leaves=4), VALUES)
@@ -55,14 +56,28 @@ def test_what_is_sure_is_right_by_every_draft(schema: Any, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [{"pattern": "a"}, {"items": [{}]}, {"properties": {"a": {"$ref": "#"}}}, {"anyOf": [{}]}, False],
-)  # fmt: skip
+    [
+        {"pattern": "a"},
+        {"items": [{}]},
+        {"properties": {"a": {"$ref": "#"}}},
+        {"anyOf": [{}]},
+        False,
+    ],
+)
 def test_of_other_keywords_nothing_is_said(schema: Any) -> None:
     assert sure(schema) is None
 
 
 def test_keywords_of_the_widest_place_are_counted() -> None:
-    assert keywords({"type": "object", "properties": {"a": {"type": "string", "minLength": 1, "maxLength": 2}}}) == 3  # fmt: skip
+    assert (
+        keywords(
+            {
+                "type": "object",
+                "properties": {"a": {"type": "string", "minLength": 1, "maxLength": 2}},
+            }
+        )
+        == 3
+    )
 
 
 def test_a_response_that_costs_more_than_the_budget_is_undecided_all_the_same() -> None:

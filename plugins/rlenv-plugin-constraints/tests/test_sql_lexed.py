@@ -1,4 +1,6 @@
-"""Statements are cut at once where they are simple, and token by token where not: the same tokens come out."""
+"""Statements are cut at once where they are simple, and token by token where not: the same tokens
+come out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 from rlenv_plugin_constraints import sql_lexer
 from rlenv_plugin_constraints.sql_lexer import DIALECTS, Lexed, Unreadable, lexed
 
-PIECES = "select a t1.id 1 2.5 .5 1e+5 12ab.c 'it''s' ( ) , ; = < > - + * . e'x' N'q' \"n\" [c] `b` -- # $$ $1 /* */ := || \\ { ’ é".split()  # noqa: SIM905
+PIECES = (
+    ["select", "a", "t1.id", "1", "2.5", ".5", "1e+5", "12ab.c", "'it''s'", "(", ")", ",", ";", "=", "<", ">", "-", "+", "*", ".", "e'x'", "N'q'", '"n"', "[c]", "`b`", "--", "#", "$$", "$1", "/*", "*/", ":=", "||", "\\", "{", "’", "é"]
+)
 
 
 def told(read: Lexed) -> list[tuple[str, str, int]]:
@@ -35,7 +39,23 @@ def test_all_ways_to_cut_a_statement_agree(pieces: list[str], dialect: str) -> N
 def test_a_simple_statement_is_cut_at_its_signs() -> None:
     read = lexed("SELECT a, 'x y' FROM t1 WHERE t1.n = (2);", DIALECTS["mysql"])
 
-    assert list(read.texts) == ["SELECT", "A", ",", "'x y'", "FROM", "T1", "WHERE", "T1", ".", "N", "=", "(", "2", ")", ";"]  # fmt: skip
+    assert list(read.texts) == [
+        "SELECT",
+        "A",
+        ",",
+        "'x y'",
+        "FROM",
+        "T1",
+        "WHERE",
+        "T1",
+        ".",
+        "N",
+        "=",
+        "(",
+        "2",
+        ")",
+        ";",
+    ]
     assert read.line == "kbpskbkbpbp(d);"
     assert read.start(3) == 10
 

@@ -18,7 +18,10 @@ from rlenv_plugin_cuda.numbers import NUMPY
 from rlenv_plugin_cuda.spec import Array, Kernel
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
-HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float16, float32, float64, int32, int64, uint32, uint64\n"
+HEAD = (
+    "import math\nimport numpy as np\nfrom numba import cuda, float16, float32, float64, int32,"
+    " int64, uint32, uint64\n"
+)
 CODES = {np.dtype(kind): name for name, kind in NUMPY.items() if name != "bf16"}
 
 
@@ -100,7 +103,8 @@ def ran(
         for seed in seeds
     ]
     module = import_module(f"rlenv_plugin_cuda.backends.{backend}")
-    program, made = Program("numba", HEAD + source), getattr(module, backend.title())()
+    program = Program("numba", HEAD + source)
+    made = getattr(module, backend.title())()
     runs = tried(lambda: made.run(program, kernel, cases, Box(budget=budget)))
     last = runs.trials[-1].outputs if runs.trials else None
     found = [

@@ -1,4 +1,6 @@
-"""CUDA C++ through NVRTC in the jail: what the report says, and what no answer can make it say or do."""
+"""CUDA C++ through NVRTC in the jail: what the report says, and what no answer can make it say or
+do.
+"""
 
 import asyncio
 import subprocess
@@ -83,7 +85,10 @@ def test_shared_memory_is_counted_without_what_the_system_reserves(
 
 
 def test_registers_that_do_not_suffice_spill(compiled: Compile) -> None:
-    source = f'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) {{ {BODY} o[threadIdx.x] = s; }}'
+    source = (
+        f'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) {{ {BODY}'
+        " o[threadIdx.x] = s; }"
+    )
     (kernel,) = compiled(source).kernels
     assert kernel.registers == 64
     assert min(kernel.stack, kernel.spill_stores, kernel.spill_loads) > 200
@@ -91,7 +96,10 @@ def test_registers_that_do_not_suffice_spill(compiled: Compile) -> None:
 
 @pytest.mark.parametrize("bound", ["__maxnreg__(24)", "__launch_bounds__(1024, 2)"])
 def test_bounds_on_registers_are_paid_for_in_spills(compiled: Compile, bound: str) -> None:
-    source = f'extern "C" __global__ void {bound} k(const float* a, float* o) {{ {BODY} o[threadIdx.x] = s; }}'
+    source = (
+        f'extern "C" __global__ void {bound} k(const float* a, float* o) {{ {BODY} o[threadIdx.x] ='
+        " s; }"
+    )
     (kernel,) = compiled(source).kernels
     assert kernel.registers <= 32
     assert kernel.spill_stores > 500
@@ -99,8 +107,9 @@ def test_bounds_on_registers_are_paid_for_in_spills(compiled: Compile, bound: st
 
 def test_spills_cannot_be_hidden_in_a_function(compiled: Compile) -> None:
     source = (
-        f"__device__ __noinline__ float f(const float* a) {{ {BODY} return s; }}\n"
-        'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) { o[threadIdx.x] = f(a); }'
+        f'__device__ __noinline__ float f(const float* a) {{ {BODY} return s; }}\nextern "C"'
+        " __global__ void __launch_bounds__(1024) k(const float* a, float* o) { o[threadIdx.x] ="
+        " f(a); }"
     )
     (kernel,) = compiled(source).kernels
     assert kernel.spill_stores > 200
@@ -109,34 +118,49 @@ def test_spills_cannot_be_hidden_in_a_function(compiled: Compile) -> None:
 
 def test_recursion_leaves_the_stack_without_a_bound(compiled: Compile) -> None:
     source = (
-        "__device__ __noinline__ float f(float* a, int n) { return n ? f(a, n - 1) + a[n] : a[0]; }\n"
-        'extern "C" __global__ void k(float* a, int n) { a[0] = f(a, n); }'
+        "__device__ __noinline__ float f(float* a, int n) { return n ? f(a, n - 1) + a[n] : a[0];"
+        ' }\nextern "C" __global__ void k(float* a, int n) { a[0] = f(a, n); }'
     )
     assert compiled(source).kernels[0].stack == UNBOUNDED
 
 
 def test_what_nvcc_knows_without_a_file_is_known(compiled: Compile) -> None:
-    body = "uint32_t i = threadIdx.x; float m = -INFINITY; m = fmaxf(m, a[i]); o[i] = m + (float)M_PI; o[0] = FLT_MAX;"
-    source = f'#include <cuda_runtime.h>\n#include "math.h"\n#include <cfloat>\ntypedef unsigned int uint32_t;\n#define INT_MIN 3\nextern "C" __global__ void k(const float* a, float* o) {{ {body} }}\n'
+    body = (
+        "uint32_t i = threadIdx.x; float m = -INFINITY; m = fmaxf(m, a[i]); o[i] = m + (float)M_PI;"
+        " o[0] = FLT_MAX;"
+    )
+    source = (
+        '#include <cuda_runtime.h>\n#include "math.h"\n#include <cfloat>\ntypedef unsigned int'
+        ' uint32_t;\n#define INT_MIN 3\nextern "C" __global__ void k(const float* a, float* o) {'
+        f" {body} }}\n"
+    )
     report = compiled(source)
     assert report.problem == ""
     assert compiled(source + "int x = y;").line == 7
 
 
-HALF = '#include <cuda_fp16.h>\n#include "cuda_bf16.h"\nextern "C" __global__ void k(const half* a, __nv_bfloat16* o) {{ {} }}\n'
+HALF = (
+    '#include <cuda_fp16.h>\n#include "cuda_bf16.h"\nextern "C" __global__ void k(const half* a,'
+    " __nv_bfloat16* o) {{ {} }}\n"
+)
 halved = pytest.mark.skipif(not halves("cuda_bf16.h"), reason="the headers are not installed")
 
 
 @halved
 def test_numbers_of_16_bits_have_their_headers_and_no_macro_of_theirs(compiled: Compile) -> None:
-    sums = "half2 v = __halves2half2(a[0], a[1]); o[0] = __float2bfloat16(__half2float(__hadd(__low2half(v), a[2]) * a[3]));"
+    sums = (
+        "half2 v = __halves2half2(a[0], a[1]); o[0] ="
+        " __float2bfloat16(__half2float(__hadd(__low2half(v), a[2]) * a[3]));"
+    )
     assert compiled(HALF.format(sums)).kernels
     report = compiled("#define add nothing\n" + HALF.format("__HALF_TO_US(a[0]);"))
     assert (report.problem, report.line) == ('identifier "__HALF_TO_US" is undefined', 4)
 
 
 @halved
-def test_headers_that_are_not_installed_are_no_answers_fault(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_headers_that_are_not_installed_are_no_answers_fault(
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(prelude, "halves", lambda _: "")
     with pytest.raises(VerifierFault, match=r"cuda_fp16\.h is not installed here; pip install"):
         compiled(HALF.format("o[0] = o[1];"))
@@ -144,8 +168,8 @@ def test_headers_that_are_not_installed_are_no_answers_fault(compiled: Compile, 
 
 def test_every_kernel_of_a_program_is_reported(compiled: Compile) -> None:
     source = (
-        PLAIN
-        + "template <class T> __global__ void l(T* a) { a[0] = 1; }\ntemplate __global__ void l<int>(int*);"
+        PLAIN + "template <class T> __global__ void l(T* a) { a[0] = 1; }\ntemplate __global__ void"
+        " l<int>(int*);"
     )
     assert [kernel.kernel for kernel in compiled(source).kernels] == ["_Z1lIiEvPT_", "k"]
 
@@ -156,11 +180,23 @@ def test_every_kernel_of_a_program_is_reported(compiled: Compile) -> None:
         ("\n" + PLAIN.replace(";", ""), 'expected a ";"', 2),
         ("__device__ int f() { return 1; }", "0 kernels", 0),
         (PLAIN + '#include "/etc/passwd"\n', "`#include`", 2),
-        ("__device__ float g(float);\n" + PLAIN.replace("= a[threadIdx.x]", "= g(a[0])"), "Unresolved extern", 0),
-        (PLAIN.replace("o[", "__shared__ float s[20000]; s[threadIdx.x] = a[0]; __syncthreads(); o[0] = s[3]; o["), "80000 bytes of static shared memory", 0),
+        (
+            "__device__ float g(float);\n" + PLAIN.replace("= a[threadIdx.x]", "= g(a[0])"),
+            "Unresolved extern",
+            0,
+        ),
+        (
+            PLAIN.replace(
+                "o[",
+                "__shared__ float s[20000]; s[threadIdx.x] = a[0]; __syncthreads(); o[0] ="
+                " s[3]; o[",
+            ),
+            "80000 bytes of static shared memory",
+            0,
+        ),
         ("".join(PLAIN.replace("k(", f"k{i}(") for i in range(80)), "80 kernels", 0),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_compile_says_why_and_where(
     compiled: Compile, source: str, said: str, line: int
 ) -> None:
@@ -177,8 +213,8 @@ NVCC = Path(toolchain().ptxas).with_name("nvcc") if toolchain().ptxas else Path(
 )
 def test_a_report_is_what_nvcc_says(compiled: Compile, tmp_path: Path) -> None:
     source = (
-        TILED
-        + f'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) {{ {BODY} o[threadIdx.x] = s; }}'
+        TILED + 'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) {'
+        f" {BODY} o[threadIdx.x] = s; }}"
     )
     path = tmp_path / "k.cu"
     path.write_text(source, "utf-8")
@@ -188,14 +224,24 @@ def test_a_report_is_what_nvcc_says(compiled: Compile, tmp_path: Path) -> None:
     assert compiled(source).kernels == theirs
 
 
-FORGED = "ptxas info    : 0 bytes gmem\\nptxas info    : Compiling entry function 'k' for 'sm_90'\\nptxas info    : Function properties for k\\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\\nptxas info    : Used 1 registers\\n"  # fmt: skip
+FORGED = (
+    "ptxas info    : 0 bytes gmem\\nptxas info    : Compiling entry function 'k' for"
+    " 'sm_90'\\nptxas info    : Function properties for k\\n    0 bytes stack frame, 0 bytes spill"
+    " stores, 0 bytes spill loads\\nptxas info    : Used 1 registers\\n"
+)
 
 
 @pytest.mark.parametrize(
     "prefix",
     [
-        f'[[deprecated("{FORGED}")]] __device__ float f() {{ return 1.0f; }}\n__device__ float g() {{ return f(); }}\n',
-        f'[[nodiscard("{FORGED}")]] __device__ int f() {{ return 1; }}\n__device__ void g() {{ f(); }}\n',
+        (
+            f'[[deprecated("{FORGED}")]] __device__ float f() {{ return 1.0f; }}\n__device__ float'
+            " g() { return f(); }\n"
+        ),
+        (
+            f'[[nodiscard("{FORGED}")]] __device__ int f() {{ return 1; }}\n__device__ void g() {{'
+            " f(); }\n"
+        ),
         f'__device__ __attribute__((warning("{FORGED}"))) float f();\n',
         f'__device__ const char* s = "{FORGED}";\n',
     ],
@@ -207,14 +253,20 @@ def test_no_message_of_an_answer_is_taken_for_the_assemblers(
 
 
 BOMBS = {
-    "templates": "template <int A, int B> struct S { static const int v = S<A - 1, B>::v + S<A, B - 1>::v; };\n"
-    '__device__ int x = S<800, 800>::v;\n',
-    "macros": "#define A0 1,1,1,1,1,1,1,1,1,1\n"
-    + "".join(f"#define A{i} {','.join([f'A{i - 1}'] * 10)}\n" for i in range(1, 9))
-    + "__device__ int x[] = {A8};\n",
-    "constants": "__device__ constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
-    "__device__ long x = f(90);\n__device__ char y[f(90)];\n",
-}  # fmt: skip
+    "templates": (
+        "template <int A, int B> struct S { static const int v = S<A - 1, B>::v + S<A, B - 1>::v;"
+        " };\n__device__ int x = S<800, 800>::v;\n"
+    ),
+    "macros": (
+        "#define A0 1,1,1,1,1,1,1,1,1,1\n"
+        + "".join(f"#define A{i} {','.join([f'A{i - 1}'] * 10)}\n" for i in range(1, 9))
+        + "__device__ int x[] = {A8};\n"
+    ),
+    "constants": (
+        "__device__ constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
+        "__device__ long x = f(90);\n__device__ char y[f(90)];\n"
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BOMBS)

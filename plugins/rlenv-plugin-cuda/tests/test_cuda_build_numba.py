@@ -16,7 +16,8 @@ from rlenv_plugin_cuda.spec import Array, Kernel
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing("numba")), reason=toolchain.missing("numba"))
 IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32, float64, int32\n"
-INPUT, OUTPUT = Array("a", "f4", ("n",)), Array("o", "f4", ("n",))
+INPUT = Array("a", "f4", ("n",))
+OUTPUT = Array("o", "f4", ("n",))
 PLAIN = "i = cuda.grid(1)\nif i < o.size:\n    o[i] = a[i]"
 Compile = Callable[..., Report]
 
@@ -56,7 +57,10 @@ def test_a_kernel_is_reported_for_the_types_of_its_launch(compiled: Compile) -> 
 
 
 def test_shared_arrays_are_counted(compiled: Compile) -> None:
-    body = "s, t = cuda.shared.array((16, 17), float32), cuda.shared.array(16, float64)\ns[0, 0] = a[0]\nt[0] = 1\ncuda.syncthreads()\no[0] = s[1, 1] + t[1]"
+    body = (
+        "s, t = cuda.shared.array((16, 17), float32), cuda.shared.array(16, float64)\ns[0, 0] ="
+        " a[0]\nt[0] = 1\ncuda.syncthreads()\no[0] = s[1, 1] + t[1]"
+    )
     body = body.replace("s, t = ", "s = ").replace(", cuda.shared", "\nt = cuda.shared")
     assert compiled(answer(body)).kernels[0].shared == 4 * 16 * 17 + 8 * 16
 
@@ -73,11 +77,20 @@ def test_every_architecture_has_its_report(compiled: Compile) -> None:
         "o[0] = min(a[0], float32(1.0), a[1])",
         "i = cuda.grid(1)\no[min(i, o.size - 1)] = a[max(0, i - 1)]",
         "o[0] = math.erf(a[0]) + math.hypot(a[0], a[1]) + abs(a[0]) + round(a[1]) + a[0] ** 2",
-        "o[0] = cuda.shfl_down_sync(0xFFFFFFFF, a[0], 16) + cuda.popc(5) + cuda.fma(a[0], a[1], a[2])",
+        (
+            "o[0] = cuda.shfl_down_sync(0xFFFFFFFF, a[0], 16) + cuda.popc(5) + cuda.fma(a[0], a[1],"
+            " a[2])"
+        ),
         "cuda.atomic.add(o, 0, a[0])\ncuda.atomic.max(o, 1, a[0])",
-        "o[0] = cuda.warpsize + cuda.laneid + cuda.gridsize(1) + cuda.cbrt(a[0]) + cuda.activemask()",
+        (
+            "o[0] = cuda.warpsize + cuda.laneid + cuda.gridsize(1) + cuda.cbrt(a[0]) +"
+            " cuda.activemask()"
+        ),
         "o[0] = cuda.syncthreads_count(3) + cuda.ballot_sync(0xFFFFFFFF, a[0] > 0) + (5 >> 1) % 2",
-        "x = cuda.local.array(8, float32)\nfor j in range(8):\n    x[j] = a[j]\no[0] = x[int32(a[0]) & 7]",
+        (
+            "x = cuda.local.array(8, float32)\nfor j in range(8):\n    x[j] = a[j]\no[0] ="
+            " x[int32(a[0]) & 7]"
+        ),
     ],
 )
 def test_what_kernels_are_made_of_compiles(compiled: Compile, body: str) -> None:
@@ -87,7 +100,13 @@ def test_what_kernels_are_made_of_compiles(compiled: Compile, body: str) -> None
 
 @pytest.mark.parametrize("dtype", ["f2", "f8", "bf16", "i1", "u2", "i8", "b1", "c8", "c16"])
 def test_arrays_of_every_type_are_passed_as_they_are(compiled: Compile, dtype: str) -> None:
-    kernel = Kernel("numba", (Array("a", dtype, ("n",)),), (Array("o", dtype, ("n",)),), "return [a]", hidden=({"n": 9},))  # fmt: skip
+    kernel = Kernel(
+        "numba",
+        (Array("a", dtype, ("n",)),),
+        (Array("o", dtype, ("n",)),),
+        "return [a]",
+        hidden=({"n": 9},),
+    )
     assert compiled(answer(PLAIN), kernel).problem == ""
 
 
@@ -100,7 +119,10 @@ def test_types_that_the_rules_know_can_be_imported(compiled: Compile, names: str
 
 
 def test_loops_over_tuples_and_types_in_words_compile(compiled: Compile) -> None:
-    body = "s = cuda.shared.array(32, 'float32')\nfor d in STEPS:\n    for w in (0.5, 0.25):\n        s[d] = w\no[0] = s[1]"
+    body = (
+        "s = cuda.shared.array(32, 'float32')\nfor d in STEPS:\n    for w in (0.5, 0.25):\n       "
+        " s[d] = w\no[0] = s[1]"
+    )
     run = "t = cuda.device_array(a.size, a.dtype)\nfor n in [1, 2]:\n    k[n, 32](t, o)"
     report = compiled(answer(body, run, above="STEPS = (4, 2, 1)\n"))
 
@@ -108,7 +130,10 @@ def test_loops_over_tuples_and_types_in_words_compile(compiled: Compile) -> None
 
 
 def test_fewer_registers_are_paid_for_in_spills(compiled: Compile) -> None:
-    body = "i = cuda.grid(1)\ns = float32(0)\nfor j in range(8):\n    s += math.sin(a[i + j]) * math.exp(a[i])\no[i] = s"
+    body = (
+        "i = cuda.grid(1)\ns = float32(0)\nfor j in range(8):\n    s += math.sin(a[i + j]) *"
+        " math.exp(a[i])\no[i] = s"
+    )
     free = compiled(answer(body)).kernels[0]
     bound = compiled(answer(body, jit="(max_registers=16)")).kernels[0]
     assert bound.registers < free.registers
@@ -129,7 +154,8 @@ def test_the_worst_of_a_kernels_types_counts(compiled: Compile) -> None:
 
 
 def test_reports_of_one_kernel_merge_to_the_worst() -> None:
-    one, other = Resources("x", 1, 20, 3, 40, 5, 1024), Resources("y", 10, 2, 30, 4, 50, None)
+    one = Resources("x", 1, 20, 3, 40, 5, 1024)
+    other = Resources("y", 10, 2, 30, 4, 50, None)
     assert worst("k", one, other) == Resources("k", 10, 20, 30, 40, 50, 1024)
 
 
@@ -164,7 +190,14 @@ def test_numbers_of_a_plan_are_those_of_the_task_or_drawn() -> None:
     assert {case[0][2] for case in drawn} == {5}
     assert {case[1][2] for case in drawn} <= set(range(1, 16))
     assert all(0.25 <= abs(case[2][2]) <= 2.25 for case in drawn)
-    given = Kernel("numba", kernel.inputs, kernel.outputs, "return [a]", hidden=({"n": 5},), values={"c": 2.0, "m": 7})  # fmt: skip
+    given = Kernel(
+        "numba",
+        kernel.inputs,
+        kernel.outputs,
+        "return [a]",
+        hidden=({"n": 5},),
+        values={"c": 2.0, "m": 7},
+    )
     assert shapes(given, "") == [
         [["int", None, 5], ["int", None, 7], ["scalar", None, 2.0], ["f4", [5], None]]
     ]
@@ -176,18 +209,33 @@ def test_numbers_of_a_plan_are_those_of_the_task_or_drawn() -> None:
         (answer("o[0] = a[0] + zzz"), "zzz", 6),
         (answer("o[0] = a[0, 1]"), "numba: ", 6),
         (answer("s = cuda.shared.array(a.size, float32)\ns[0] = 1\no[0] = s[0]"), "", 6),
-        (answer("s = cuda.shared.array(20000, float32)\ns[0] = a[0]\ncuda.syncthreads()\no[0] = s[1]"), "too much shared data", 0),
+        (
+            answer(
+                "s = cuda.shared.array(20000, float32)\ns[0] = a[0]\ncuda.syncthreads()\no[0] ="
+                " s[1]"
+            ),
+            "too much shared data",
+            0,
+        ),
         (answer(PLAIN, run="x = 1"), "no kernel is launched", 9),
         (answer(PLAIN, of="a, b"), "run takes 3 arguments, and is given 2", 9),
         (answer(PLAIN, run="k[1, 32](a)"), "takes 2 arguments", 0),
         (answer(PLAIN, run="k[1, 32](a, a.shape)"), "", 0),
-        (answer(PLAIN, run="for i in range(10 ** 15):\n    x = i"), "run does not end within 1 s", 9),
-        (answer(PLAIN, run="for i in range(10000):\n    k[1, 32](a, o)"), "more than 4096 launches", 11),
+        (
+            answer(PLAIN, run="for i in range(10 ** 15):\n    x = i"),
+            "run does not end within 1 s",
+            9,
+        ),
+        (
+            answer(PLAIN, run="for i in range(10000):\n    k[1, 32](a, o)"),
+            "more than 4096 launches",
+            11,
+        ),
         (answer(PLAIN, run="x = 1 // (a.size - 1)\nk[1, 32](a, o)"), "run: ZeroDivisionError", 10),
         (answer("import os"), "import", 6),
         (answer("o[0] = a["), "", 6),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_compile_says_why_and_where(
     compiled: Compile, source: str, said: str, line: int
 ) -> None:

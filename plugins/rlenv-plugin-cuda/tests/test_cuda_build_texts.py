@@ -25,8 +25,9 @@ HONEST = {
     "an empty directive": "#\n" + KERNEL,
     "lines of Windows": KERNEL.replace("\n", "\r\n"),
     "words that only begin so": "__device__ int asm_count, has_include, R2; " + KERNEL,
-    "usual headers": '#include <cuda_runtime.h>\n # include "math.h" // yes\n#include<cstdint>/* */\n'
-    + KERNEL,
+    "usual headers": (
+        '#include <cuda_runtime.h>\n # include "math.h" // yes\n#include<cstdint>/* */\n' + KERNEL
+    ),
     "a stringizing hash": "#define S(x) #x\n" + KERNEL,
     "other letters in a comment": "// größe ∑\n" + KERNEL,
 }
@@ -163,14 +164,26 @@ def test_a_log_without_an_assembler_says_nothing() -> None:
     [
         ('kernel.cu(12): error: expected a ";"\n  a[0] = 1\n', 'expected a ";"', 12),
         ("kernel.cu(1): catastrophic error: could not open x\n", "could not open x", 1),
-        ("/etc/passwd(1): error: no type\n  root:x:0:0\n", "an error in what is not the program itself", 0),
-        ("ptxas fatal   : Unresolved extern function '_Z1gf'\n", "Unresolved extern function '_Z1gf'", 0),
-        ("ptxas kernel.ptx, line 26; fatal   : Parsing error near '.file'\n", "Parsing error near '.file'", 0),
+        (
+            "/etc/passwd(1): error: no type\n  root:x:0:0\n",
+            "an error in what is not the program itself",
+            0,
+        ),
+        (
+            "ptxas fatal   : Unresolved extern function '_Z1gf'\n",
+            "Unresolved extern function '_Z1gf'",
+            0,
+        ),
+        (
+            "ptxas kernel.ptx, line 26; fatal   : Parsing error near '.file'\n",
+            "Parsing error near '.file'",
+            0,
+        ),
         ('kernel.cu(2): error: cannot open "/etc/a/b.h"\n', 'cannot open "…"', 2),
         ('At end of source: error: expected a "}"\n', 'at its end: expected a "}"', 0),
         ("root:x:0:0:root\n", "the compiler refused it", 0),
     ],
-)  # fmt: skip
+)
 def test_a_complaint_is_its_words_and_its_line(log: str, words: str, line: int) -> None:
     assert (complaint(log).said, complaint(log).line) == (words, line)
 

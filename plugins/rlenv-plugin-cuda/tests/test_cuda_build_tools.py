@@ -10,8 +10,9 @@ from rlenv_plugin_cuda.building import toolchain as tools
 from rlenv_plugin_cuda.building.occupancy import device, occupancy
 from rlenv_plugin_cuda.building.places import apart
 
-# (arch, registers, shared, threads) -> blocks on a multiprocessor, as NVIDIA's own cuda_occupancy.h of CUDA 13
-# works them out (compared once with this module on 34,034 launches of 11 architectures: no difference)
+# (arch, registers, shared, threads) -> blocks on a multiprocessor, as NVIDIA's own cuda_occupancy.h
+# of CUDA 13 works them out (compared once with this module on 34,034 launches of 11 architectures:
+# no difference)
 KNOWN = [
     ("sm_75", 32, 0, 256, 4), ("sm_75", 64, 16384, 64, 4), ("sm_75", 255, 0, 1024, 0),
     ("sm_80", 32, 0, 256, 8), ("sm_80", 33, 0, 1024, 1), ("sm_80", 40, 49152, 128, 3),
@@ -73,7 +74,12 @@ def test_what_is_not_known_is_said_to_be_unknown(arguments: tuple[str, int, int,
 def test_the_toolchain_is_looked_for_beside_python_before_the_system(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in ("lib64/libnvrtc.so.12", "nvvm/lib64/libnvvm.so.4", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"):  # fmt: skip
+    for name in (
+        "lib64/libnvrtc.so.12",
+        "nvvm/lib64/libnvvm.so.4",
+        "bin/ptxas",
+        "nvvm/libdevice/libdevice.10.bc",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")

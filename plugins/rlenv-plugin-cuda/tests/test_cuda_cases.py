@@ -1,4 +1,6 @@
-"""The cases of a response: every shape, every distribution, in an order and number that its key decides."""
+"""The cases of a response: every shape, every distribution, in an order and number that its key
+decides.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def said(case: Case) -> tuple[Any, ...]:
 
 
 def test_the_same_key_gives_the_same_cases() -> None:
-    first, again = cases_of(kernel(), key(1)), cases_of(kernel(), key(1))
+    first = cases_of(kernel(), key(1))
+    again = cases_of(kernel(), key(1))
     assert [said(case) for case in first] == [said(case) for case in again]
     assert first == again
 

@@ -1,4 +1,6 @@
-"""Outputs are compared in one pass, in two ways that find the same, and by meaning where bits differ."""
+"""Outputs are compared in one pass, in two ways that find the same, and by meaning where bits
+differ.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,15 @@ def test_equal_outputs_are_equal_whatever_the_sign_of_zero_and_the_bits_of_nan()
 @pytest.mark.parametrize(
     ("got", "want"),
     [
-        (np.nan, 1.0), (1.0, np.nan), (np.inf, 1.0), (1.0, np.inf), (np.inf, -np.inf), (np.nan, np.inf), (3e38, np.inf),
+        (np.nan, 1.0),
+        (1.0, np.nan),
+        (np.inf, 1.0),
+        (1.0, np.inf),
+        (np.inf, -np.inf),
+        (np.nan, np.inf),
+        (3e38, np.inf),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("tol", [EXACT, Tolerance(1e30, 1e30)], ids=["exact", "loose"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_nan_and_infinity_match_exactly_under_any_tolerance(
@@ -77,7 +85,8 @@ def test_tolerance_is_absolute_and_relative_to_the_golden_output() -> None:
 
 def test_scales_and_bounds_take_the_place_of_the_golden_size_or_add_to_it() -> None:
     tol = Tolerance(rtol=0.1)
-    got, want = f4(1, 1).tobytes(), f4(0, 1.5)
+    got = f4(1, 1).tobytes()
+    want = f4(0, 1.5)
     assert not agrees(got, want, "f4", tol)
     assert agrees(got, want, "f4", tol, scale=np.array([10.0, 5.0]))
     assert not agrees(got, want, "f4", tol, scale=np.array([10.0, 4.0]))

@@ -1,4 +1,6 @@
-"""Every backend that runs kernels on a CPU rounds products that are added as the device's compiler does: once, or twice."""
+"""Every backend that runs kernels on a CPU rounds products that are added as the device's compiler
+does: once, or twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A corpus of kernels through compile, run and diff: what is wrong or tries to cheat earns nothing, what is right is paid.
+"""A corpus of kernels through compile, run and diff: what is wrong or tries to cheat earns nothing,
+what is right is paid.
 
 ``RLENV_KERNELS="sum:"`` runs only the answers whose name begins so.
 """

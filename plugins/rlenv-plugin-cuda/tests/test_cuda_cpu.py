@@ -1,4 +1,6 @@
-"""CUDA C++ on the CPU: honest kernels are paid, wrong and hostile ones earn 0, and each for the reason that it has."""
+"""CUDA C++ on the CPU: honest kernels are paid, wrong and hostile ones earn 0, and each for the
+reason that it has.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,24 @@ HONEST = [*answers("honest-cuda.md"), *answers("honest-cuda-run.md")]
 WRONG = [*answers("wrong-cuda-run.md")]
 MORE = pytest.mark.slow  # a compiler and a process each
 FEW = (  # one of each kind; `make test-full` has all
-    "sum: last block", "softmax: a warp", "matmul: two results", "histogram: a byte", "scan: Blelloch", "vadd: a lock",
-    "sum: no barrier in the loop", "sum: the barrier of half", "sum: shuffles of some", "vadd: no guard", "vadd: an empty",
-    "histogram: bins", "vadd: the input", "stencil: a local", "vadd: a constructor computes", "vadd: the channel",
+    "sum: last block",
+    "softmax: a warp",
+    "matmul: two results",
+    "histogram: a byte",
+    "scan: Blelloch",
+    "vadd: a lock",
+    "sum: no barrier in the loop",
+    "sum: the barrier of half",
+    "sum: shuffles of some",
+    "vadd: no guard",
+    "vadd: an empty",
+    "histogram: bins",
+    "vadd: the input",
+    "stencil: a local",
+    "vadd: a constructor computes",
+    "vadd: the channel",
     "vadd: right in the first",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -161,15 +176,25 @@ def trial(frame: bytes) -> Trial:
 
 
 def test_outputs_come_back_once_for_each_order_that_differs() -> None:
-    same, other = trial(RIGHT), trial(RIGHT[:-1] + b"!")
+    same = trial(RIGHT)
+    other = trial(RIGHT[:-1] + b"!")
 
     assert (same.outputs, same.orders) == ((bytes(range(4)), bytes(range(4, 12))), ())
     assert other.orders == ((bytes(range(4)), bytes(range(4, 11)) + b"!"),)
 
 
 @pytest.mark.parametrize(
-    "frame", [b"", bytes(8), RIGHT[:-1], RIGHT + b"\0", b"\2" + RIGHT[1:], b"\1" + bytes(7), b'{"score": 1}']
-)  # fmt: skip
+    "frame",
+    [
+        b"",
+        bytes(8),
+        RIGHT[:-1],
+        RIGHT + b"\0",
+        b"\2" + RIGHT[1:],
+        b"\1" + bytes(7),
+        b'{"score": 1}',
+    ],
+)
 def test_a_frame_of_another_form_is_the_answers_loss(frame: bytes) -> None:
     assert (trial(frame).outputs, trial(frame).broken) == (None, "lost")
 
@@ -203,7 +228,9 @@ class Dead:
     [(b"", "crash"), (struct.pack("<3Q", 1, 0, 0) + b"shared:too much", "shared")],
     ids=["nothing", "why"],
 )
-def test_a_program_that_ends_before_it_is_asked_is_the_answers_loss(said: bytes, broken: str) -> None:  # fmt: skip
+def test_a_program_that_ends_before_it_is_asked_is_the_answers_loss(
+    said: bytes, broken: str
+) -> None:
     kernel = kernel_of(vadd(hidden=[{"n": 3}], dists=["normal"]))
     cases: Any = [
         (case, Plan((), (Step("k", "", (1, 1, 1), (1, 1, 1), 0, ()),)))
@@ -225,7 +252,8 @@ def test_every_order_of_threads_has_to_be_right() -> None:
     wrong = [evolve(right[0], orders=[(golden[0],), (bytes(12),)]), *right[1:]]
 
     class Given:
-        task, response = vadd(hidden=[{"n": 3}], dists=["normal"]), ""
+        task = vadd(hidden=[{"n": 3}], dists=["normal"])
+        response = ""
 
         def __init__(self, trials: list[Trial]) -> None:
             self.runs = Runs("cuda-cpu", trials)
@@ -244,15 +272,24 @@ def test_every_order_of_threads_has_to_be_right() -> None:
     ("source", "made"),
     [
         ("extern __shared__ float s[];", "float *const s = (float *)rl_dynamic;"),
-        ("extern __shared__ __align__(16) unsigned char s[];", "unsigned char *const s = (unsigned char *)rl_dynamic;"),
-        ("extern __align__(16) __shared__ T<int> s [ ];", "T<int> *const s = (T<int> *)rl_dynamic;"),
+        (
+            "extern __shared__ __align__(16) unsigned char s[];",
+            "unsigned char *const s = (unsigned char *)rl_dynamic;",
+        ),
+        (
+            "extern __align__(16) __shared__ T<int> s [ ];",
+            "T<int> *const s = (T<int> *)rl_dynamic;",
+        ),
         ("extern __shared__\nfloat s[];", "float *const s = (float *)rl_dynamic;\n"),
         ("static __shared__ float s[4];", "       __shared__ float s[4];"),
         ("// extern __shared__ float s[];", "// extern __shared__ float s[];"),
         ("__shared__ float s[4];", "__shared__ float s[4];"),
-        ("static __shared__ int a; extern __shared__ int b[];", "       __shared__ int a; int *const b = (int *)rl_dynamic;"),
+        (
+            "static __shared__ int a; extern __shared__ int b[];",
+            "       __shared__ int a; int *const b = (int *)rl_dynamic;",
+        ),
     ],
-)  # fmt: skip
+)
 def test_shared_arrays_of_a_launchs_size_are_rewritten_on_their_line(
     source: str, made: str
 ) -> None:

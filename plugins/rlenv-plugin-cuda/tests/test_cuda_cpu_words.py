@@ -1,4 +1,6 @@
-"""What g++ would take and a compiler of CUDA would not earns nothing, and what both take is paid."""
+"""What g++ would take and a compiler of CUDA would not earns nothing, and what both take is
+paid.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Inputs are drawn by a key: the same for the same response, and like nothing that a policy could expect."""
+"""Inputs are drawn by a key: the same for the same response, and like nothing that a policy could
+expect.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Arguments as kernels take them: held against what numba passes, and against what its compiler expects."""
+"""Arguments as kernels take them: held against what numba passes, and against what its compiler
+expects.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,10 @@ def test_words_are_those_that_numba_itself_passes(monkeypatch: pytest.MonkeyPatc
         dispatcher, "wrap_arg", lambda value: SimpleNamespace(to_device=lambda *_: value)
     )
     monkeypatch.setattr(
-        dispatcher, "driver", SimpleNamespace(device_pointer=lambda _: address, USE_NV_BINDING=False)
-    )  # fmt: skip
+        dispatcher,
+        "driver",
+        SimpleNamespace(device_pointer=lambda _: address, USE_NV_BINDING=False),
+    )
     kernel = SimpleNamespace(extensions=[])
     given_: list[Any] = [array, -7, 1 << 63, 2.5, True, 1.5 - 2j]
     theirs: list[Any] = []
@@ -79,7 +83,11 @@ print(cuda.compile_ptx(k, given, cc=(9, 0))[0])
     folder = os.path.join(
         os.path.dirname(os.path.dirname(__file__)), "src", "rlenv_plugin_cuda", "guest"
     )
-    where = f"import sys, types\nw = types.ModuleType('kernel_where')\nw.PATHS = {{'nvrtc': '', 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice': {toolchain().libdevice!r}}}\nsys.modules['kernel_where'] = w\n"
+    where = (
+        "import sys, types\nw = types.ModuleType('kernel_where')\nw.PATHS = {'nvrtc': '',"
+        f" 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice':"
+        f" {toolchain().libdevice!r}}}\nsys.modules['kernel_where'] = w\n"
+    )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", where + code, folder],
         capture_output=True,
@@ -139,10 +147,21 @@ def test_a_type_that_no_plan_can_pass_is_refused() -> None:
 @pytest.mark.parametrize(
     "given_",
     [
-        (1, 2048), (0, 32), (1, 0), ((1, 70000), 32), (1, (32, 32, 2)), (1, 32, 7), (1, 32, 0, 1 << 20), 5, (1,),
-        ((1, 1, 1, 1), 1), (True, 32), (1, 32, 0, -1), (1.0, 32),
+        (1, 2048),
+        (0, 32),
+        (1, 0),
+        ((1, 70000), 32),
+        (1, (32, 32, 2)),
+        (1, 32, 7),
+        (1, 32, 0, 1 << 20),
+        5,
+        (1,),
+        ((1, 1, 1, 1), 1),
+        (True, 32),
+        (1, 32, 0, -1),
+        (1.0, 32),
     ],
-)  # fmt: skip
+)
 def test_launches_that_no_device_takes_are_refused(given_: Any) -> None:
     with pytest.raises(Wrong):
         shaped("k", given_)

@@ -66,7 +66,12 @@ def test_the_launches_of_numba_are_listed_with_their_objects_and_numbers() -> No
     assert (first.kernel, first.grid, first.block, first.types) == (
         "scale", (3, 1, 1), (128, 1, 1), ("f4[1]", "f4[1]", "float"),
     )  # fmt: skip
-    assert (second.kernel, second.grid, second.block, second.dynamic) == ("copy", (5, 1, 1), (64, 1, 1), 256)  # fmt: skip
+    assert (second.kernel, second.grid, second.block, second.dynamic) == (
+        "copy",
+        (5, 1, 1),
+        (64, 1, 1),
+        256,
+    )
     assert [word for word in first.words if isinstance(word, int)] == [0, 2]  # a, and t behind o
     assert [word for word in second.words if isinstance(word, int)] == [2, 1]
     assert found.plans[0].temporaries == (257 * 4,)

@@ -1,4 +1,6 @@
-"""From a response to launches, through a driver that has no device: memory, guards, clocks and recovery are real."""
+"""From a response to launches, through a driver that has no device: memory, guards, clocks and
+recovery are real.
+"""
 
 from __future__ import annotations
 

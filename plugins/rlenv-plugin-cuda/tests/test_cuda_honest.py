@@ -28,23 +28,42 @@ class Honest:
 
 
 def elementwise(name: str, body: str, want: Callable[..., Any], *, n: int = 300) -> Honest:
-    source = f"@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        {body}\ndef run(x, o):\n    k[(o.size + 63) // 64, 64](x, o)\n"
+    source = (
+        f"@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        {body}\ndef"
+        " run(x, o):\n    k[(o.size + 63) // 64, 64](x, o)\n"
+    )
     return Honest(source, {"x": floats(n)}, {"o": ("f4", (n,))}, want)
 
 
-X, M, N = floats(300), floats(20, 33), floats(33, 18)
+X = floats(300)
+M = floats(20, 33)
+N = floats(33, 18)
 H: dict[str, Honest] = {
     "relu": elementwise("relu", "o[i] = max(x[i], float32(0))", lambda x: np.maximum(x, 0)),
-    "sigmoid": elementwise("s", "o[i] = 1.0 / (1.0 + math.exp(-x[i]))", lambda x: 1 / (1 + np.exp(-x))),
-    "gelu": elementwise("g", "o[i] = 0.5 * x[i] * (1.0 + math.erf(x[i] / math.sqrt(2.0)))", lambda x: np.array([0.5 * v * (1 + np.vectorize(__import__("math").erf)(v / 2**0.5)) for v in x])),
+    "sigmoid": elementwise(
+        "s", "o[i] = 1.0 / (1.0 + math.exp(-x[i]))", lambda x: 1 / (1 + np.exp(-x))
+    ),
+    "gelu": elementwise(
+        "g",
+        "o[i] = 0.5 * x[i] * (1.0 + math.erf(x[i] / math.sqrt(2.0)))",
+        lambda x: np.array(
+            [0.5 * v * (1 + np.vectorize(__import__("math").erf)(v / 2**0.5)) for v in x]
+        ),
+    ),
     "tanh": elementwise("t", "o[i] = math.tanh(x[i])", np.tanh),
-    "leaky": elementwise("l", "o[i] = x[i] if x[i] > 0 else 0.01 * x[i]", lambda x: np.where(x > 0, x, 0.01 * x)),
+    "leaky": elementwise(
+        "l", "o[i] = x[i] if x[i] > 0 else 0.01 * x[i]", lambda x: np.where(x > 0, x, 0.01 * x)
+    ),
     "clip": elementwise("c", "o[i] = min(max(x[i], -1.0), 1.0)", lambda x: np.clip(x, -1, 1)),
     "square": elementwise("q", "o[i] = x[i] ** 2", lambda x: x**2),
     "reverse": elementwise("r", "o[i] = x[o.size - 1 - i]", lambda x: x[::-1]),
     "saxpy": Honest(
-        "@cuda.jit\ndef k(a, x, y, o):\n    for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):\n        o[i] = a * x[i] + y[i]\ndef run(a, x, y, o):\n    k[2, 64](a, x, y, o)\n",
-        {"a": 2.5, "x": X, "y": floats(300)}, {"o": ("f4", (300,))}, lambda a, x, y: a * x + y,
+        "@cuda.jit\ndef k(a, x, y, o):\n    for i in range(cuda.grid(1), o.size,"
+        " cuda.gridsize(1)):\n        o[i] = a * x[i] + y[i]\ndef run(a, x, y, o):\n    k[2, 64](a,"
+        " x, y, o)\n",
+        {"a": 2.5, "x": X, "y": floats(300)},
+        {"o": ("f4", (300,))},
+        lambda a, x, y: a * x + y,
     ),
     "sum by shuffles": Honest(
         """
@@ -72,9 +91,22 @@ def k(x, o):
             cuda.atomic.add(o, 0, v)
 def run(x, o):
     k[(x.size + 127) // 128, 128](x, o)
-""", {"x": X}, {"o": ("f4", (1,))}, lambda x: np.array([x.sum()]), True),
-    "max by atomics": Honest("@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i == 0:\n        pass\n    if i < x.size:\n        cuda.atomic.max(o, 0, x[i])\ndef run(x, o):\n    k[3, 128](x, o)\n", {"x": ints(999, 300)}, {"o": ("i4", (1,))}, lambda x: np.array([x.max()]), True),
-    "dot": Honest("""
+""",
+        {"x": X},
+        {"o": ("f4", (1,))},
+        lambda x: np.array([x.sum()]),
+        True,
+    ),
+    "max by atomics": Honest(
+        "@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i == 0:\n        pass\n    if i <"
+        " x.size:\n        cuda.atomic.max(o, 0, x[i])\ndef run(x, o):\n    k[3, 128](x, o)\n",
+        {"x": ints(999, 300)},
+        {"o": ("i4", (1,))},
+        lambda x: np.array([x.max()]),
+        True,
+    ),
+    "dot": Honest(
+        """
 TPB = 64
 @cuda.jit
 def k(a, b, o):
@@ -97,8 +129,14 @@ def k(a, b, o):
         cuda.atomic.add(o, 0, cache[0])
 def run(a, b, o):
     k[2, TPB](a, b, o)
-""", {"a": X, "b": floats(300)}, {"o": ("f4", (1,))}, lambda a, b: np.array([a @ b]), True),
-    "two launches of partial sums": Honest("""
+""",
+        {"a": X, "b": floats(300)},
+        {"o": ("f4", (1,))},
+        lambda a, b: np.array([a @ b]),
+        True,
+    ),
+    "two launches of partial sums": Honest(
+        """
 T = 128
 @cuda.jit
 def part(x, p):
@@ -126,8 +164,13 @@ def run(x, o):
     p = cuda.device_array(blocks, np.float64)
     part[blocks, T](x, p)
     last[1, 1](p, o)
-""", {"x": X}, {"o": ("f4", (1,))}, lambda x: np.array([x.sum()])),
-    "softmax with a warp a row": Honest("""
+""",
+        {"x": X},
+        {"o": ("f4", (1,))},
+        lambda x: np.array([x.sum()]),
+    ),
+    "softmax with a warp a row": Honest(
+        """
 @cuda.jit
 def k(x, o):
     row = cuda.blockIdx.x
@@ -146,8 +189,16 @@ def k(x, o):
         o[row, j] = math.exp(x[row, j] - m) / e
 def run(x, o):
     k[x.shape[0], 32](x, o)
-""", {"x": M}, {"o": ("f4", (20, 33))}, lambda x: np.exp(x - x.max(1, keepdims=True)) / np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True)),
-    "layer norm": Honest("""
+""",
+        {"x": M},
+        {"o": ("f4", (20, 33))},
+        lambda x: (
+            np.exp(x - x.max(1, keepdims=True))
+            / np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True)
+        ),
+    ),
+    "layer norm": Honest(
+        """
 EPS = 1e-5
 @cuda.jit
 def k(x, g, o):
@@ -168,8 +219,13 @@ def k(x, g, o):
         o[r, j] = (x[r, j] - mean) * inv * g[j]
 def run(x, g, o):
     k[1, 32](x, g, o)
-""", {"x": M, "g": floats(33)}, {"o": ("f4", (20, 33))}, lambda x, g: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * g),
-    "matmul tiled, arrays on one line": Honest("""
+""",
+        {"x": M, "g": floats(33)},
+        {"o": ("f4", (20, 33))},
+        lambda x, g: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * g,
+    ),
+    "matmul tiled, arrays on one line": Honest(
+        """
 T = 8
 @cuda.jit
 def k(a, b, c):
@@ -188,9 +244,21 @@ def k(a, b, c):
         c[y, x] = acc
 def run(a, b, c):
     k[((c.shape[1] + T - 1) // T, (c.shape[0] + T - 1) // T), (T, T)](a, b, c)
-""", {"a": M, "b": N}, {"c": ("f4", (20, 18))}, lambda a, b: a @ b),
-    "matvec": Honest("@cuda.jit\ndef k(a, x, o):\n    r = cuda.grid(1)\n    if r < a.shape[0]:\n        t = 0.0\n        for j in range(a.shape[1]):\n            t += a[r][j] * x[j]\n        o[r] = t\ndef run(a, x, o):\n    k[1, 32](a, x, o)\n", {"a": M, "x": floats(33)}, {"o": ("f4", (20,))}, lambda a, x: a @ x),
-    "transpose, padded": Honest("""
+""",
+        {"a": M, "b": N},
+        {"c": ("f4", (20, 18))},
+        lambda a, b: a @ b,
+    ),
+    "matvec": Honest(
+        "@cuda.jit\ndef k(a, x, o):\n    r = cuda.grid(1)\n    if r < a.shape[0]:\n        t ="
+        " 0.0\n        for j in range(a.shape[1]):\n            t += a[r][j] * x[j]\n        o[r] ="
+        " t\ndef run(a, x, o):\n    k[1, 32](a, x, o)\n",
+        {"a": M, "x": floats(33)},
+        {"o": ("f4", (20,))},
+        lambda a, x: a @ x,
+    ),
+    "transpose, padded": Honest(
+        """
 @cuda.jit
 def k(x, o):
     tile = cuda.shared.array((8, 9), float32)
@@ -205,8 +273,13 @@ def k(x, o):
         o[i, j] = tile[tx, ty]
 def run(x, o):
     k[((x.shape[1] + 7) // 8, (x.shape[0] + 7) // 8), (8, 8)](x, o)
-""", {"x": M}, {"o": ("f4", (33, 20))}, lambda x: x.T),
-    "histogram, shared": Honest("""
+""",
+        {"x": M},
+        {"o": ("f4", (33, 20))},
+        lambda x: x.T,
+    ),
+    "histogram, shared": Honest(
+        """
 @cuda.jit
 def k(x, o):
     h = cuda.shared.array(16, int32)
@@ -222,8 +295,14 @@ def k(x, o):
         cuda.atomic.add(o, t, h[t])
 def run(x, o):
     k[(x.size + 63) // 64, 64](x, o)
-""", {"x": ints(16, 300)}, {"o": ("i4", (16,))}, lambda x: np.bincount(x, minlength=16), True),
-    "scan, Blelloch": Honest("""
+""",
+        {"x": ints(16, 300)},
+        {"o": ("i4", (16,))},
+        lambda x: np.bincount(x, minlength=16),
+        True,
+    ),
+    "scan, Blelloch": Honest(
+        """
 N = 64
 @cuda.jit
 def k(x, o):
@@ -259,8 +338,13 @@ def k(x, o):
     o[2 * t + 1] = s[2 * t + 1]
 def run(x, o):
     k[1, N // 2](x, o)
-""", {"x": ints(9, 64)}, {"o": ("i4", (64,))}, lambda x: np.concatenate([[0], np.cumsum(x)[:-1]])),
-    "a bitonic sort": Honest("""
+""",
+        {"x": ints(9, 64)},
+        {"o": ("i4", (64,))},
+        lambda x: np.concatenate([[0], np.cumsum(x)[:-1]]),
+    ),
+    "a bitonic sort": Honest(
+        """
 @cuda.jit
 def k(x, o):
     s = cuda.shared.array(64, float32)
@@ -284,8 +368,13 @@ def k(x, o):
     o[t] = s[t]
 def run(x, o):
     k[1, 64](x, o)
-""", {"x": floats(64)}, {"o": ("f4", (64,))}, np.sort),
-    "stencil in two dimensions": Honest("""
+""",
+        {"x": floats(64)},
+        {"o": ("f4", (64,))},
+        np.sort,
+    ),
+    "stencil in two dimensions": Honest(
+        """
 @cuda.jit
 def k(x, o):
     i, j = cuda.grid(2)
@@ -297,9 +386,31 @@ def k(x, o):
 def run(x, o):
     t = (8, 8)
     k[((x.shape[0] + 7) // 8, (x.shape[1] + 7) // 8), t](x, o)
-""", {"x": M}, {"o": ("f4", (20, 33))}, lambda x: np.block([[x[:1]], [x[1:-1, :1], 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]), x[1:-1, -1:]], [x[-1:]]])),
-    "convolution": Honest("@cuda.jit\ndef k(x, w, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        s = float32(0)\n        for j in range(w.size):\n            s += x[i + j] * w[j]\n        o[i] = s\ndef run(x, w, o):\n    k[(o.size + 31) // 32, 32](x, w, o)\n", {"x": X, "w": floats(5)}, {"o": ("f4", (296,))}, lambda x, w: np.convolve(x, w[::-1], "valid")),
-    "a batch of products in three dimensions": Honest("""
+""",
+        {"x": M},
+        {"o": ("f4", (20, 33))},
+        lambda x: np.block(
+            [
+                [x[:1]],
+                [
+                    x[1:-1, :1],
+                    0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]),
+                    x[1:-1, -1:],
+                ],
+                [x[-1:]],
+            ]
+        ),
+    ),
+    "convolution": Honest(
+        "@cuda.jit\ndef k(x, w, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        s ="
+        " float32(0)\n        for j in range(w.size):\n            s += x[i + j] * w[j]\n       "
+        " o[i] = s\ndef run(x, w, o):\n    k[(o.size + 31) // 32, 32](x, w, o)\n",
+        {"x": X, "w": floats(5)},
+        {"o": ("f4", (296,))},
+        lambda x, w: np.convolve(x, w[::-1], "valid"),
+    ),
+    "a batch of products in three dimensions": Honest(
+        """
 @cuda.jit
 def k(a, b, o):
     i, j, z = cuda.grid(3)
@@ -310,16 +421,76 @@ def k(a, b, o):
         o[z, i, j] = t
 def run(a, b, o):
     k[(1, 2, 3), (4, 4, 2)](a, b, o)
-""", {"a": floats(5, 4, 6), "b": floats(5, 6, 7)}, {"o": ("f4", (5, 4, 7))}, lambda a, b: a @ b),
-    "local memory": Honest("@cuda.jit\ndef k(x, o):\n    w = cuda.local.array(4, float64)\n    i = cuda.grid(1)\n    if i < o.size:\n        for j in range(4):\n            w[j] = x[i] * j\n        o[i] = w[1] + w[3]\ndef run(x, o):\n    k[5, 64](x, o)\n", {"x": X}, {"o": ("f4", (300,))}, lambda x: 4 * x),
-    "dynamic shared memory": Honest("@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(0, float32)\n    t = cuda.threadIdx.x\n    s[t] = x[t]\n    cuda.syncthreads()\n    o[t] = s[cuda.blockDim.x - 1 - t]\ndef run(x, o):\n    k[1, 300, 0, 1200](x, o)\n", {"x": X}, {"o": ("f4", (300,))}, lambda x: x[::-1]),
-    "votes of a warp": Honest("@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    b = cuda.ballot_sync(0xffffffff, x[t] > 0)\n    if t == 0:\n        o[0] = cuda.popc(b)\n        o[1] = b & 1\ndef run(x, o):\n    k[1, 32](x, o)\n", {"x": X[:32].copy()}, {"o": ("i4", (2,))}, lambda x: np.array([(x > 0).sum(), x[0] > 0])),
-    "a count at a barrier": Honest("@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    n = cuda.syncthreads_count(x[t] > 0)\n    if t == 0:\n        o[0] = n\ndef run(x, o):\n    k[1, 300](x, o)\n", {"x": X}, {"o": ("i4", (1,))}, lambda x: np.array([(x > 0).sum()])),
-    "argmax of rows": Honest("@cuda.jit\ndef k(x, o):\n    r = cuda.grid(1)\n    if r < x.shape[0]:\n        best = 0\n        for j in range(1, x.shape[1]):\n            if x[r, j] > x[r, best]:\n                best = j\n        o[r] = best\ndef run(x, o):\n    k[1, 32](x, o)\n", {"x": M}, {"o": ("i4", (20,))}, lambda x: x.argmax(1)),
-    "embedding": Honest("@cuda.jit\ndef k(w, i, o):\n    r, c = cuda.grid(2)\n    if r < o.shape[0] and c < o.shape[1]:\n        o[r, c] = w[i[r], c]\ndef run(w, i, o):\n    k[(2, 5), (16, 8)](w, i, o)\n", {"w": M, "i": ints(20, 30)}, {"o": ("f4", (30, 33))}, lambda w, i: w[i]),
-    "exchange within warps in shared memory": Honest("@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(64, float32)\n    t = cuda.threadIdx.x\n    s[t] = x[t]\n    cuda.syncwarp()\n    o[t] = s[t ^ 1]\ndef run(x, o):\n    k[1, 64](x, o)\n", {"x": floats(64)}, {"o": ("f4", (64,))}, lambda x: x.reshape(-1, 2)[:, ::-1].ravel()),
-    "a hash of 32 bits": Honest("@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        h = uint32(x[i])\n        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n        o[i] = h ^ (h >> 16)\ndef run(x, o):\n    k[3, 128](x, o)\n", {"x": ints(1 << 30, 300)}, {"o": ("u4", (300,))}, lambda x: _hash(x.astype(np.uint32))),
-}  # fmt: skip
+""",
+        {"a": floats(5, 4, 6), "b": floats(5, 6, 7)},
+        {"o": ("f4", (5, 4, 7))},
+        lambda a, b: a @ b,
+    ),
+    "local memory": Honest(
+        "@cuda.jit\ndef k(x, o):\n    w = cuda.local.array(4, float64)\n    i = cuda.grid(1)\n   "
+        " if i < o.size:\n        for j in range(4):\n            w[j] = x[i] * j\n        o[i] ="
+        " w[1] + w[3]\ndef run(x, o):\n    k[5, 64](x, o)\n",
+        {"x": X},
+        {"o": ("f4", (300,))},
+        lambda x: 4 * x,
+    ),
+    "dynamic shared memory": Honest(
+        "@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(0, float32)\n    t = cuda.threadIdx.x\n"
+        "    s[t] = x[t]\n    cuda.syncthreads()\n    o[t] = s[cuda.blockDim.x - 1 - t]\ndef run(x,"
+        " o):\n    k[1, 300, 0, 1200](x, o)\n",
+        {"x": X},
+        {"o": ("f4", (300,))},
+        lambda x: x[::-1],
+    ),
+    "votes of a warp": Honest(
+        "@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    b = cuda.ballot_sync(0xffffffff,"
+        " x[t] > 0)\n    if t == 0:\n        o[0] = cuda.popc(b)\n        o[1] = b & 1\ndef run(x,"
+        " o):\n    k[1, 32](x, o)\n",
+        {"x": X[:32].copy()},
+        {"o": ("i4", (2,))},
+        lambda x: np.array([(x > 0).sum(), x[0] > 0]),
+    ),
+    "a count at a barrier": Honest(
+        "@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    n = cuda.syncthreads_count(x[t] >"
+        " 0)\n    if t == 0:\n        o[0] = n\ndef run(x, o):\n    k[1, 300](x, o)\n",
+        {"x": X},
+        {"o": ("i4", (1,))},
+        lambda x: np.array([(x > 0).sum()]),
+    ),
+    "argmax of rows": Honest(
+        "@cuda.jit\ndef k(x, o):\n    r = cuda.grid(1)\n    if r < x.shape[0]:\n        best = 0\n "
+        "       for j in range(1, x.shape[1]):\n            if x[r, j] > x[r, best]:\n             "
+        "   best = j\n        o[r] = best\ndef run(x, o):\n    k[1, 32](x, o)\n",
+        {"x": M},
+        {"o": ("i4", (20,))},
+        lambda x: x.argmax(1),
+    ),
+    "embedding": Honest(
+        "@cuda.jit\ndef k(w, i, o):\n    r, c = cuda.grid(2)\n    if r < o.shape[0] and c <"
+        " o.shape[1]:\n        o[r, c] = w[i[r], c]\ndef run(w, i, o):\n    k[(2, 5), (16, 8)](w,"
+        " i, o)\n",
+        {"w": M, "i": ints(20, 30)},
+        {"o": ("f4", (30, 33))},
+        lambda w, i: w[i],
+    ),
+    "exchange within warps in shared memory": Honest(
+        "@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(64, float32)\n    t ="
+        " cuda.threadIdx.x\n    s[t] = x[t]\n    cuda.syncwarp()\n    o[t] = s[t ^ 1]\ndef run(x,"
+        " o):\n    k[1, 64](x, o)\n",
+        {"x": floats(64)},
+        {"o": ("f4", (64,))},
+        lambda x: x.reshape(-1, 2)[:, ::-1].ravel(),
+    ),
+    "a hash of 32 bits": Honest(
+        "@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        h ="
+        " uint32(x[i])\n        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n        h = uint32((h ^ (h"
+        " >> 16)) * 0x45d9f3b)\n        o[i] = h ^ (h >> 16)\ndef run(x, o):\n    k[3, 128](x,"
+        " o)\n",
+        {"x": ints(1 << 30, 300)},
+        {"o": ("u4", (300,))},
+        lambda x: _hash(x.astype(np.uint32)),
+    ),
+}
 
 
 def _hash(h: Any) -> Any:

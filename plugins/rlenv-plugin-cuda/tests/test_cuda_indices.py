@@ -1,4 +1,6 @@
-"""Integers that index are drawn within the arrays, and integers that do not are drawn far beyond them."""
+"""Integers that index are drawn within the arrays, and integers that do not are drawn far beyond
+them.
+"""
 
 from __future__ import annotations
 

@@ -12,17 +12,18 @@ import pytest
 from rlenv_plugin_cuda.guest import kernel_kinds as kinds
 
 CODES = {
-    "b1": "boolean", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
-    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128",
+    "b1": "boolean", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8",
+    "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32",
+    "f8": "float64", "c8": "complex64", "c16": "complex128",
 }  # fmt: skip
 OPERATORS: dict[type[ast.operator], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
-    ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
 }  # fmt: skip
 MATH = [
-    "acos", "atan2", "ceil", "copysign", "cos", "erf", "exp", "expm1", "fabs", "floor", "fmod", "gamma", "hypot", "isnan",
-    "ldexp", "log", "log1p", "pow", "sin", "sqrt", "tan", "trunc",
+    "acos", "atan2", "ceil", "copysign", "cos", "erf", "exp", "expm1", "fabs", "floor", "fmod",
+    "gamma", "hypot", "isnan", "ldexp", "log", "log1p", "pow", "sin", "sqrt", "tan", "trunc",
 ]  # fmt: skip
 BINARY = {"atan2", "copysign", "fmod", "hypot", "ldexp", "pow"}
 UNTYPED = {("b1", "i4")}  # of powers: numba takes True ** int32 for a float32
@@ -30,7 +31,9 @@ UNTYPED = {("b1", "i4")}  # of powers: numba takes True ** int32 for a float32
 
 @pytest.fixture(scope="module")
 def numba() -> Callable[..., str]:
-    """(function, codes) -> the code of what numba makes for CUDA of arguments of these types; "" for nothing."""
+    """(function, codes) -> the code of what numba makes for CUDA of arguments of these types; ""
+    for nothing.
+    """
     types = pytest.importorskip("numba").types
     context = pytest.importorskip("numba.cuda.descriptor").cuda_target.typing_context
     context.refresh()
@@ -77,8 +80,11 @@ def test_values_that_meet_have_the_type_that_numba_gives_them(numba: Any) -> Non
 def test_functions_of_math_have_the_types_that_numba_gives_them(name: str, numba: Any) -> None:
     given = pairs() if name in BINARY else [(code,) for code in CODES]
     found = {
-        codes: (kinds.called(name, [kinds.number(code) for code in codes]).code, numba(getattr(math, name), *codes))
+        codes: (
+            kinds.called(name, [kinds.number(code) for code in codes]).code,
+            numba(getattr(math, name), *codes),
+        )
         for codes in given
-    }  # fmt: skip
+    }
 
     assert {codes: both for codes, both in found.items() if both[1] not in ("", both[0])} == {}

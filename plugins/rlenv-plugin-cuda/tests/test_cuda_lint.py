@@ -1,4 +1,6 @@
-"""A task that would pay for a cheat does not load, and says which cheat, by how much and what to do."""
+"""A task that would pay for a cheat does not load, and says which cheat, by how much and what to
+do.
+"""
 
 from __future__ import annotations
 
@@ -98,35 +100,70 @@ CHEATS: dict[str, tuple[dict[str, Any], str]] = {
         {"dists": ["tiny"], "tol": {"atol": 0.01}},
         "tol: with atol 0.01 and rtol 0, for the output o, zeros would pass in all of 6 cases",
     ),
-    "zeros within a scale": ({"tol": {"rtol": 2, "scale": "max"}}, "tol: with atol 0 and rtol 2, for the output o, zeros"),
-    "zeros within bounds": ({"golden": "return [a + b], {'bound': [abs(a + b)]}"}, "tol: with atol 0 and rtol 0"),
+    "zeros within a scale": (
+        {"tol": {"rtol": 2, "scale": "max"}},
+        "tol: with atol 0 and rtol 2, for the output o, zeros",
+    ),
+    "zeros within bounds": (
+        {"golden": "return [a + b], {'bound': [abs(a + b)]}"},
+        "tol: with atol 0 and rtol 0",
+    ),
     "zeros of the second output": (
-        {"outputs": [["o", "f4", ["n"]], ["p", "f4", ["n"]]], "golden": "return [a * 1e6, a]", "tol": {"atol": 100}},
+        {
+            "outputs": [["o", "f4", ["n"]], ["p", "f4", ["n"]]],
+            "golden": "return [a * 1e6, a]",
+            "tol": {"atol": 100},
+        },
         "tol: with atol 100 and rtol 0, for the output p, zeros",
     ),
     "only zeros": ({"golden": "return [a * 0]"}, "golden: the right output o is nothing but zeros"),
-    "only ones": ({"golden": "return [a * 0 + 1]"}, "golden: the right output o is nothing but ones"),
-    "only NaN": ({"golden": "return [a + np.nan]"}, "golden: the right output o is nothing but NaN alone"),
+    "only ones": (
+        {"golden": "return [a * 0 + 1]"},
+        "golden: the right output o is nothing but ones",
+    ),
+    "only NaN": (
+        {"golden": "return [a + np.nan]"},
+        "golden: the right output o is nothing but NaN alone",
+    ),
     "always false": (
         {"outputs": [["o", "b1", ["n"]]], "golden": "return [a > 1e9]"},
         "golden: the right output o is nothing but zeros",
     ),
-    "always the same": ({"golden": "return [a * 0 + 7]"}, "golden: the right output o is nothing but the mean"),
+    "always the same": (
+        {"golden": "return [a * 0 + 7]"},
+        "golden: the right output o is nothing but the mean",
+    ),
     "the expected value": (
-        {**SUM, "dists": ["positive"], "hidden": [{"n": 40000}], "tol": {"rtol": 0.02, "scale": "absdot"}},
+        {
+            **SUM,
+            "dists": ["positive"],
+            "hidden": [{"n": 40000}],
+            "tol": {"rtol": 0.02, "scale": "absdot"},
+        },
         "tol: with atol 0 and rtol 0.02, for the output o, the mean of the right output would pass",
     ),
     "the mean": (
-        {**GRID, "outputs": [["o", "f4", ["m", "n"]]], "golden": "return [1 + a * 1e-6]", "tol": {"rtol": 1e-4}},
+        {
+            **GRID,
+            "outputs": [["o", "f4", ["m", "n"]]],
+            "golden": "return [1 + a * 1e-6]",
+            "tol": {"rtol": 1e-4},
+        },
         "tol: with atol 0 and rtol 0.0001, for the output o, ones would pass",
     ),
     "float16 outputs": (
         {"tol": {"rtol": 1e-3}},
-        "tol: with atol 0 and rtol 0.001, for the output o, the right output rounded to float16 would pass",
+        (
+            "tol: with atol 0 and rtol 0.001, for the output o, the right output rounded to float16"
+            " would pass"
+        ),
     ),
     "float16 of an exact distribution": (
         {"dists": ["small_ints"]},
-        "dists: small_ints: for the output o, the right output rounded to float16 would be right in all of 6 cases",
+        (
+            "dists: small_ints: for the output o, the right output rounded to float16 would be"
+            " right in all of 6 cases"
+        ),
     ),
     "a copy": (
         {"golden": "return [np.maximum(a, 0)]", "dists": ["positive"]},
@@ -137,16 +174,30 @@ CHEATS: dict[str, tuple[dict[str, Any], str]] = {
         "tol: with atol 0 and rtol 0.0001, for the output o, a copy of the input a",
     ),
     "a shift": (
-        {"inputs": [["a", "i8", ["n"]]], "outputs": [["o", "i8", ["n"]]], "golden": "return [1000 + np.arange(n) + a * 0]",
-         "hidden": [{"n": 9}], "tol": {"atol": 8}},
+        {
+            "inputs": [["a", "i8", ["n"]]],
+            "outputs": [["o", "i8", ["n"]]],
+            "golden": "return [1000 + np.arange(n) + a * 0]",
+            "hidden": [{"n": 9}],
+            "tol": {"atol": 8},
+        },
         "tol: with atol 8 and rtol 0, for the output o, the mean",
     ),
     "a dropped term": (
-        {"inputs": [["a", "i8", ["n"]]], "outputs": [["o", "i8", [1]]], "golden": "return [np.array([a.sum()])]",
-         "hidden": [{"n": 60000}], "dists": ["positive"], "tol": {"rtol": 1e-4}},
-        "tol: with atol 0 and rtol 0.0001, for the output o, what is right without the last element of the input a",
+        {
+            "inputs": [["a", "i8", ["n"]]],
+            "outputs": [["o", "i8", [1]]],
+            "golden": "return [np.array([a.sum()])]",
+            "hidden": [{"n": 60000}],
+            "dists": ["positive"],
+            "tol": {"rtol": 1e-4},
+        },
+        (
+            "tol: with atol 0 and rtol 0.0001, for the output o, what is right without the last"
+            " element of the input a"
+        ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHEATS)
@@ -175,7 +226,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "random": ({"golden": "return [a + np.random.rand(n)]"}, "golden: it is not deterministic"),
     "counts its calls": (
         {
-            "golden": "import itertools\nc = globals().setdefault('c', itertools.count())\nreturn [a + next(c)]"
+            "golden": (
+                "import itertools\nc = globals().setdefault('c', itertools.count())\nreturn [a +"
+                " next(c)]"
+            )
         },
         "golden: it is not deterministic",
     ),

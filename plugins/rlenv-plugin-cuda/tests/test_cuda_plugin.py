@@ -1,4 +1,6 @@
-"""The plugin as rlenv meets it: its hooks, what importing it costs, and its examples, rewrites and attacks."""
+"""The plugin as rlenv meets it: its hooks, what importing it costs, and its examples, rewrites and
+attacks.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,13 @@ def test_the_tasks_of_the_examples_are_sound(task: Any) -> None:
 
 
 def test_what_is_right_stays_right_when_it_is_rewritten_and_what_is_changed_does_not() -> None:
-    with Environment("rewrites", [Slot(name, registry().stage_type(f"cuda/{name}")(), weight=float(name == "diff")) for name in ("run", "diff")]) as env:  # fmt: skip
+    with Environment(
+        "rewrites",
+        [
+            Slot(name, registry().stage_type(f"cuda/{name}")(), weight=float(name == "diff"))
+            for name in ("run", "diff")
+        ],
+    ) as env:
         rows = [
             (rewrite.name, task, changed, float(rewrite.keeps))
             for rewrite in plugin.rlenv_rewrites()["diff"]
@@ -94,7 +102,9 @@ def test_attacks_by_the_plan_are_refused_before_anything_runs() -> None:
 
 
 def test_attacks_by_kernels_are_kernels_that_keep_the_rules() -> None:
-    kernels = [a for a in plugin.rlenv_attacks()["diff"] if a not in plugin.rlenv_attacks()["compile"]]  # fmt: skip
+    kernels = [
+        a for a in plugin.rlenv_attacks()["diff"] if a not in plugin.rlenv_attacks()["compile"]
+    ]
     kept = []
     for attack in kernels:
         program = program_of(Attempt(MATMUL, attack.build(MATMUL)), "numba")

@@ -96,8 +96,9 @@ def test_a_refusal_names_the_line_of_the_response() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["x = " + "(" * 9000 + ")" * 9000, "x = " + "-" * 60_000 + "1", "x = " + "a." * 20_000 + "b"]
-)  # fmt: skip
+    "source",
+    ["x = " + "(" * 9000 + ")" * 9000, "x = " + "-" * 60_000 + "1", "x = " + "a." * 20_000 + "b"],
+)
 def test_however_deep_a_program_nests_it_is_only_refused(source: str) -> None:
     assert refused(Program("numba", source)) is not None
 
@@ -108,7 +109,10 @@ def test_of_a_run_no_number_is_told_that_gives_a_shape_away() -> None:
     assert (
         hushed("a[257] is beyond its extent of 257", source, 2) == "a[…] is beyond its extent of …"
     )
-    assert hushed("2048 threads a block, 1024 are allowed", source, 2) == "2048 threads a block, 1024 are allowed"  # fmt: skip
+    assert (
+        hushed("2048 threads a block, 1024 are allowed", source, 2)
+        == "2048 threads a block, 1024 are allowed"
+    )
     assert hushed("thread 3 of block 0", "", 0) == "thread 3 of block 0"
     assert hushed("value -12.5e3 there", source, 0) == "value … there"
     assert hushed("a\nb\x00c", "", 9) == "a b c"

@@ -24,20 +24,55 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a negative index": ("bounds", GUARDED + "o[i] = a[i - 1]", ""),
     "beyond in a second dimension": ("index", GUARDED + "o[i] = a[i, 0]", ""),
     "beyond shared memory": ("bounds", SHARED + "s[t + 1] = a[t]\no[t] = 0", ONE),
-    "beyond local memory": ("bounds", "w = cuda.local.array(4, float32)\nw[4] = 1\no[0] = 1", "k[1, 1](a, o)"),
+    "beyond local memory": (
+        "bounds",
+        "w = cuda.local.array(4, float32)\nw[4] = 1\no[0] = 1",
+        "k[1, 1](a, o)",
+    ),
     "a race of one block for one element": ("race", "o[0] = a[cuda.threadIdx.x]", ONE),
     "the same value written by all": ("race", "o[0] = 1", ONE),
     "a race of two blocks": ("race", "o[cuda.threadIdx.x] = a[cuda.threadIdx.x]", "k[2, 32](a, o)"),
-    "a neighbor read in place": ("race", "i = cuda.threadIdx.x\no[i] = a[i]\nif i > 0:\n    o[i] = o[i - 1] + 1", ONE),
-    "a barrier that is missing": ("race", SHARED + "s[t] = a[t]\ncuda.syncthreads()\nv = s[31 - t]\ns[t] = v\no[t] = v", ONE),
-    "a barrier that only some reach": ("barrier", SHARED + "s[t] = a[t]\nif t < 16:\n    cuda.syncthreads()\no[t] = s[t]", ONE),
-    "two barriers for one": ("barrier", SHARED + "if t < 16:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()\no[t] = a[t]", ONE),
-    "a return before a barrier": ("barrier", SHARED + "if t == 31:\n    return\ncuda.syncthreads()\no[t] = a[t]", ONE),
+    "a neighbor read in place": (
+        "race",
+        "i = cuda.threadIdx.x\no[i] = a[i]\nif i > 0:\n    o[i] = o[i - 1] + 1",
+        ONE,
+    ),
+    "a barrier that is missing": (
+        "race",
+        SHARED + "s[t] = a[t]\ncuda.syncthreads()\nv = s[31 - t]\ns[t] = v\no[t] = v",
+        ONE,
+    ),
+    "a barrier that only some reach": (
+        "barrier",
+        SHARED + "s[t] = a[t]\nif t < 16:\n    cuda.syncthreads()\no[t] = s[t]",
+        ONE,
+    ),
+    "two barriers for one": (
+        "barrier",
+        SHARED + "if t < 16:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()\no[t] = a[t]",
+        ONE,
+    ),
+    "a return before a barrier": (
+        "barrier",
+        SHARED + "if t == 31:\n    return\ncuda.syncthreads()\no[t] = a[t]",
+        ONE,
+    ),
     "shared memory that was never written": ("uninitialized", SHARED + "o[t] = s[t]", ONE),
-    "local memory that was never written": ("uninitialized", "w = cuda.local.array(4, float32)\no[cuda.threadIdx.x] = w[0]", ONE),
+    "local memory that was never written": (
+        "uninitialized",
+        "w = cuda.local.array(4, float32)\no[cuda.threadIdx.x] = w[0]",
+        ONE,
+    ),
     "an output that is read first": ("uninitialized", GUARDED + "o[i] += a[i]", ""),
     "an atomic on what was never written": ("uninitialized", "cuda.atomic.add(o, 0, a[0])", ONE),
-    "a plain read beside atomics": ("race", "o[cuda.threadIdx.x] = 0\ncuda.syncthreads()\ncuda.atomic.add(o, 0, 1.0)\nif o[0] > 5:\n    o[cuda.threadIdx.x + 32] = 1", ONE),
+    "a plain read beside atomics": (
+        "race",
+        (
+            "o[cuda.threadIdx.x] = 0\ncuda.syncthreads()\ncuda.atomic.add(o, 0, 1.0)\nif o[0] >"
+            " 5:\n    o[cuda.threadIdx.x + 32] = 1"
+        ),
+        ONE,
+    ),
     "an input that is written": ("input", GUARDED + "a[i] = 0", ""),
     "an input that is changed atomically": ("input", GUARDED + "cuda.atomic.add(a, 0, 1)", ""),
     "too many threads": ("launch", "pass", "k[1, 1025](a, o)"),
@@ -53,9 +88,20 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a spinning lock": ("endless", "while cuda.atomic.cas(o, 0, 0.0, 1.0) != 0.0:\n    pass", ONE),
     "a division by zero": ("zero", GUARDED + "o[i] = i // (i - i)", ""),
     "an index that is not an integer": ("index", GUARDED + "o[i / 1] = 1", ""),
-    "lanes of a warp apart": ("warp", "t = cuda.threadIdx.x\nv = 0.0\nif t < 16:\n    v = cuda.shfl_down_sync(0xffffffff, 1.0, 1)\no[t] = v", ONE),
-    "a huge temporary": ("memory", "pass", "t = cuda.device_array(1 << 40, float32)\n    k[1, 32](a, t)"),
-}  # fmt: skip
+    "lanes of a warp apart": (
+        "warp",
+        (
+            "t = cuda.threadIdx.x\nv = 0.0\nif t < 16:\n    v = cuda.shfl_down_sync(0xffffffff,"
+            " 1.0, 1)\no[t] = v"
+        ),
+        ONE,
+    ),
+    "a huge temporary": (
+        "memory",
+        "pass",
+        "t = cuda.device_array(1 << 40, float32)\n    k[1, 32](a, t)",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -66,7 +112,9 @@ def test_it_is_found(name: str, run_kernel: Any) -> None:
     zero = name in ("a spinning lock", "a neighbor read in place")
 
     for seed in (1, 2):
-        found = run_kernel(source, {"a": A}, {"o": ("f4", (N,))}, seeds=(seed,), budget=budget, zero=zero)  # fmt: skip
+        found = run_kernel(
+            source, {"a": A}, {"o": ("f4", (N,))}, seeds=(seed,), budget=budget, zero=zero
+        )
 
         assert (found.wrong, name) == (kind, name), found.said
 
@@ -81,13 +129,18 @@ def test_a_race_is_found_in_every_order(seed: int, run_kernel: Any) -> None:
 
 
 def test_what_is_wrong_has_its_line(run_kernel: Any) -> None:
-    found = run_kernel(answer("i = cuda.grid(1)\nj = i - 1\no[i] = a[j]"), {"a": A}, {"o": ("f4", (N,))})  # fmt: skip
+    found = run_kernel(
+        answer("i = cuda.grid(1)\nj = i - 1\no[i] = a[j]"), {"a": A}, {"o": ("f4", (N,))}
+    )
 
     assert (found.wrong, found.line) == ("bounds", 8)
 
 
 def test_barriers_order_what_one_block_does(run_kernel: Any) -> None:
-    body = "t = cuda.threadIdx.x\no[t] = a[t]\ncuda.syncthreads()\nv = o[99 - t]\ncuda.syncthreads()\no[t] = v"
+    body = (
+        "t = cuda.threadIdx.x\no[t] = a[t]\ncuda.syncthreads()\nv = o[99 -"
+        " t]\ncuda.syncthreads()\no[t] = v"
+    )
 
     found = run_kernel(answer(body, "k[1, 100](a, o)"), {"a": A}, {"o": ("f4", (N,))})
 
@@ -105,4 +158,9 @@ def test_launches_are_told(run_kernel: Any) -> None:
     found = run_kernel(answer("pass", "k[2, 64, 0, 128](a, o)"), {"a": A}, {"o": ("f4", (N,))})
 
     (launch,) = found.runs.trials[0].launched
-    assert (launch.kernel, launch.arguments, launch.shared, launch.threads) == ("k", ("f4[1]", "f4[1]"), 128, 64)  # fmt: skip
+    assert (launch.kernel, launch.arguments, launch.shared, launch.threads) == (
+        "k",
+        ("f4[1]", "f4[1]"),
+        128,
+        64,
+    )

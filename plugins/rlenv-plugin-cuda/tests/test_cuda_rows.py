@@ -8,9 +8,18 @@ import pytest
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 PLAN = "def run(x, o):\n    k[1, 4](x, o)\n"
 HONEST = {
-    "sums": "row = x[i]\nout = o[i]\nt = 0.0\nfor j in range(row.size):\n    t += row[j]\nfor j in range(len(out)):\n    out[j] = t",
-    "adds": "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in range(row.shape[0]):\n        out[j] += row[q]",
-    "atomics": "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in range(3):\n        cuda.atomic.add(out, j, row[q])",
+    "sums": (
+        "row = x[i]\nout = o[i]\nt = 0.0\nfor j in range(row.size):\n    t += row[j]\nfor j in"
+        " range(len(out)):\n    out[j] = t"
+    ),
+    "adds": (
+        "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in"
+        " range(row.shape[0]):\n        out[j] += row[q]"
+    ),
+    "atomics": (
+        "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in range(3):\n      "
+        "  cuda.atomic.add(out, j, row[q])"
+    ),
 }
 WRONG = {
     "the next row": ("bounds", "row = x[i]\nfor j in range(3):\n    o[i, j] = row[j + 1]"),
@@ -22,9 +31,12 @@ WRONG = {
 }
 INTERPRETED = {
     "one row for all": ("race", "out = o[0]\nout[0] = x[i, 0]"),
-    "a row never written": ("uninitialized", "out = o[i]\nfor j in range(3):\n    out[j] += x[i, j]"),
+    "a row never written": (
+        "uninitialized",
+        "out = o[i]\nfor j in range(3):\n    out[j] += x[i, j]",
+    ),
     "an input's row, atomically": ("input", "row = x[i]\ncuda.atomic.add(row, 0, 1)"),
-}  # fmt: skip
+}
 
 
 def kernel(body: str) -> str:

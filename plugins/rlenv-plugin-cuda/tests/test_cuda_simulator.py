@@ -1,4 +1,6 @@
-"""numba's own simulator beside the interpreter: the same numbers where both can, and what it is blind to."""
+"""numba's own simulator beside the interpreter: the same numbers where both can, and what it is
+blind to.
+"""
 
 from typing import Any
 
@@ -31,9 +33,21 @@ PLAIN = (
 )
 
 
-@pytest.mark.parametrize("source", [SCAN, PLAIN.format("if i < o.size:\n        o[i] = math.sqrt(a[i]) // 1 + (i % 7) ** 2 - (i >> 2)")], ids=["scan", "plain"])  # fmt: skip
+@pytest.mark.parametrize(
+    "source",
+    [
+        SCAN,
+        PLAIN.format(
+            "if i < o.size:\n        o[i] = math.sqrt(a[i]) // 1 + (i % 7) ** 2 - (i >> 2)"
+        ),
+    ],
+    ids=["scan", "plain"],
+)
 def test_it_agrees_with_the_interpreter(source: str, run_kernel: Any) -> None:
-    both = [run_kernel(source, {"a": A}, {"o": ("f4", (40,))}, backend=name) for name in ("simulator", "interpreter")]  # fmt: skip
+    both = [
+        run_kernel(source, {"a": A}, {"o": ("f4", (40,))}, backend=name)
+        for name in ("simulator", "interpreter")
+    ]
 
     assert [each.wrong for each in both] == ["", ""]
     assert np.array_equal(both[0].outputs[0], both[1].outputs[0])
@@ -49,6 +63,9 @@ def test_it_finds_a_little(kind: str, body: str, run_kernel: Any) -> None:
 def test_it_does_not_see_what_the_interpreter_sees(run_kernel: Any) -> None:
     source = PLAIN.format("if i < o.size:\n        o[i] = a[i - 1]")
 
-    both = [run_kernel(source, {"a": A}, {"o": ("f4", (40,))}, backend=name) for name in ("simulator", "interpreter")]  # fmt: skip
+    both = [
+        run_kernel(source, {"a": A}, {"o": ("f4", (40,))}, backend=name)
+        for name in ("simulator", "interpreter")
+    ]
 
     assert [each.wrong for each in both] == ["", "bounds"]

@@ -1,4 +1,6 @@
-"""A kernel task is read strictly, and every mistake names its key, its value and what was expected."""
+"""A kernel task is read strictly, and every mistake names its key, its value and what was
+expected.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,18 @@ def test_the_longest_task_is_read_whole() -> None:
         dists=["normal", "big", "normal"],
         tol={"atol": 1e-6, "rtol": 1, "scale": "absdot?"},
         output_init="zero",
-        limits={"registers": 32, "shared": 0, "stack": 1024, "spills": 0, "threads_per_block": 256, "arch": "sm_90a"},
+        limits={
+            "registers": 32,
+            "shared": 0,
+            "stack": 1024,
+            "spills": 0,
+            "threads_per_block": 256,
+            "arch": "sm_90a",
+        },
         values={"alpha": 2},
         golden="return [a[:, 0] * alpha]",
         outputs=[["o", "f4", ["n"]]],
-    )  # fmt: skip
+    )
     assert kernel.inputs[0].shape({"n": 4}) == (4, 9)
     assert kernel.tol.scale == "absdot"
     assert kernel.dists == ("normal", "big")

@@ -43,8 +43,9 @@ def test_a_slower_machine_changes_no_ratio(pairs: list[tuple[float, float]], slo
 
 
 @pytest.mark.parametrize(
-    ("own", "base"), [([], []), ([1.0], []), ([0.0], [1.0]), ([math.nan], [1.0]), ([math.inf], [1.0])]
-)  # fmt: skip
+    ("own", "base"),
+    [([], []), ([1.0], []), ([0.0], [1.0]), ([math.nan], [1.0]), ([math.inf], [1.0])],
+)
 def test_what_is_no_time_has_no_ratio(own: list[float], base: list[float]) -> None:
     with pytest.raises(ValueError, match="pairs"):
         speed.ratio(own, base)
@@ -55,7 +56,8 @@ def test_scores_lie_in_the_unit_interval_and_grow_with_speed(
     one: float, other: float, cap: float
 ) -> None:
     for measure in (speed.score, speed.within):
-        low, high = measure(min(one, other), cap), measure(max(one, other), cap)
+        low = measure(min(one, other), cap)
+        high = measure(max(one, other), cap)
         assert 0 <= low <= high <= 1
 
 
@@ -75,8 +77,14 @@ def test_nan_is_no_speed() -> None:
 
 @pytest.mark.parametrize(
     ("event", "wall", "wanted"),
-    [(1e-3, 1.2e-3, True), (1e-3, 2e-3, False), (2e-3, 1e-3, False), (1e-6, 15e-6, True), (0, 1, False)],
-)  # fmt: skip
+    [
+        (1e-3, 1.2e-3, True),
+        (1e-3, 2e-3, False),
+        (2e-3, 1e-3, False),
+        (1e-6, 15e-6, True),
+        (0, 1, False),
+    ],
+)
 def test_two_clocks_agree_or_nothing_is_said(event: float, wall: float, wanted: bool) -> None:
     assert speed.agree([event] * 3, [wall] * 3) is wanted
 

@@ -1,4 +1,6 @@
-"""Loops over tuples, and types of arrays by name: what numba compiles runs here too, with the same meaning."""
+"""Loops over tuples, and types of arrays by name: what numba compiles runs here too, with the same
+meaning.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,22 +65,31 @@ def test_a_barrier_that_is_missing_in_such_a_loop_is_a_race(run_kernel: Callable
 
 
 def test_break_and_continue_go_on_with_the_next_element(run_kernel: Callable[..., Any]) -> None:
-    body = "    for a in (1, 2, 4, 8):\n        if a == 2:\n            continue\n        if a == 8:\n            break\n        s += a * w\n"
-    source = f"@cuda.jit\ndef k(x, o):\n  for w in (0.5, 0.25):\n    s = 0.0\n{body}    o[0] += s\ndef run(x, o):\n    k[1, 1](x, o)\n"
+    body = (
+        "    for a in (1, 2, 4, 8):\n        if a == 2:\n            continue\n        if a == 8:\n"
+        "            break\n        s += a * w\n"
+    )
+    source = (
+        f"@cuda.jit\ndef k(x, o):\n  for w in (0.5, 0.25):\n    s = 0.0\n{body}    o[0] += s\ndef"
+        " run(x, o):\n    k[1, 1](x, o)\n"
+    )
     found = run_kernel(source, {"x": X}, {"o": ("f4", (1,))}, zero=True)
 
     assert (found.wrong, found.outputs[0][0]) == ("", 3.75)
 
 
 TYPES = [
-    "o.size, 'float32'", "o.size, dtype='f4'", "o.shape, np.dtype('float32')", "o.size, np.dtype(np.float32)", "o.size, x.dtype",
-    "o.shape, dtype=x.dtype", "shape=o.size, dtype=np.float32, order='C'", "(len(o),), '<f4'", "o.size, 'single'", "o.size, KIND",
+    "o.size, 'float32'", "o.size, dtype='f4'", "o.shape, np.dtype('float32')",
+    "o.size, np.dtype(np.float32)", "o.size, x.dtype", "o.shape, dtype=x.dtype",
+    "shape=o.size, dtype=np.float32, order='C'", "(len(o),), '<f4'", "o.size, 'single'",
+    "o.size, KIND",
 ]  # fmt: skip
 
 
 def test_a_temporary_array_takes_its_type_by_any_name(run_kernel: Callable[..., Any]) -> None:
     plan = "".join(
-        f"    t{place} = cuda.device_array({given})\n    copy[1, 64](x, t{place}, x.size)\n    copy[1, 64](t{place}, o, x.size)\n"
+        f"    t{place} = cuda.device_array({given})\n    copy[1, 64](x, t{place}, x.size)\n   "
+        f" copy[1, 64](t{place}, o, x.size)\n"
         for place, given in enumerate(TYPES)
     )
     found = run_kernel(f"KIND = 'float32'\n{COPY}{plan}", {"x": X}, {"o": ("f4", (64,))})
@@ -87,7 +98,10 @@ def test_a_temporary_array_takes_its_type_by_any_name(run_kernel: Callable[..., 
 
 
 def test_a_type_in_words_is_the_type_that_it_names(run_kernel: Callable[..., Any]) -> None:
-    plan = "    for kind in (1, 2):\n        t = cuda.device_array(o.size, 'int8')\n        copy[kind, 64](x, t, x.size)\n        copy[1, 64](t, o, x.size)\n"
+    plan = (
+        "    for kind in (1, 2):\n        t = cuda.device_array(o.size, 'int8')\n        copy[kind,"
+        " 64](x, t, x.size)\n        copy[1, 64](t, o, x.size)\n"
+    )
     found = run_kernel(COPY + plan, {"x": 3 * X}, {"o": ("f4", (64,))})
 
     assert list(found.outputs[0]) == list((3 * X).astype("i4").astype("i1"))
@@ -118,7 +132,10 @@ REJECTED = {
 
 @pytest.mark.parametrize("name", REJECTED)
 def test_what_numba_would_not_compile_is_rejected_with_its_line(name: str) -> None:
-    source = f"import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef k(x, o):\n    {REJECTED[name]}\ndef run(x, o):\n    k[1, 1](x, o)\n"
+    source = (
+        "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef k(x, o):\n   "
+        f" {REJECTED[name]}\ndef run(x, o):\n    k[1, 1](x, o)\n"
+    )
     with pytest.raises(Refused) as caught:
         read(source)
     assert caught.value.line >= 5

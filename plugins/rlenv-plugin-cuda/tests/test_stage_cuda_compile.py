@@ -143,6 +143,8 @@ def test_a_weaker_sandbox_than_the_minimum_is_a_mistake_of_the_options() -> None
     assert Compile(isolation="process", min_isolation="process").box().isolation == "process"
 
 
-@pytest.mark.parametrize("response", ["", "I cannot help.", "```python\n```", "```python\nx\0\n```", "\ud800"])  # fmt: skip
+@pytest.mark.parametrize(
+    "response", ["", "I cannot help.", "```python\n```", "```python\nx\0\n```", "\ud800"]
+)
 def test_what_is_no_program_is_worth_nothing(response: str) -> None:
     assert judged(response, compiler="none")[0].score == 0.0

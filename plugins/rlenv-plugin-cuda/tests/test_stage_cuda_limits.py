@@ -48,7 +48,9 @@ def judged(
 
 
 def test_what_keeps_all_limits_earns_one_and_says_what_it_takes() -> None:
-    outcome = judged({"registers": 32, "shared": 1536, "stack": 0, "spills": 0, "threads_per_block": 256})  # fmt: skip
+    outcome = judged(
+        {"registers": 32, "shared": 1536, "stack": 0, "spills": 0, "threads_per_block": 256}
+    )
 
     assert outcome.score == 1.0
     assert outcome.data["used"] == {

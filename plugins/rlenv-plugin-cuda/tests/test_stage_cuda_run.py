@@ -72,8 +72,11 @@ def judged(response: str = RIGHT, **options: Any) -> tuple[Outcome, Runs]:
     return outcome, attempt.get(Runs)
 
 
-def test_small_cases_are_interpreted_and_large_ones_lowered(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    interpreter, njit = Played("interpreter"), Played("njit")
+def test_small_cases_are_interpreted_and_large_ones_lowered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    interpreter = Played("interpreter")
+    njit = Played("njit")
     played(monkeypatch, interpreter, njit)
     outcome, runs = judged(small=800)
     cases = cases_of(kernel_of(VADD), Attempt(VADD, RIGHT).key())
@@ -171,7 +174,9 @@ def test_a_backend_that_is_demanded_and_not_here_is_an_error_at_load(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     played(monkeypatch, Played("gpu", "no GPU: the driver answers nothing"))
-    with pytest.raises(TaskError, match=r"task 'cuda-vadd': option backend = 'gpu' is demanded .* no GPU"):  # fmt: skip
+    with pytest.raises(
+        TaskError, match=r"task 'cuda-vadd': option backend = 'gpu' is demanded .* no GPU"
+    ):
         Run(backend="gpu").validate(VADD)
     with pytest.raises(TaskError, match=r"backend 'triton' runs no numba kernels; .*interpreter"):
         Run(backend="triton").validate(VADD)
@@ -226,8 +231,16 @@ def test_diff_without_run_says_which_stage_is_missing() -> None:
 
 def test_a_right_kernel_is_run_in_the_jail_and_the_verdict_names_the_backend() -> None:
     with Environment("real", [Slot("run", Run(), weight=0.0), Slot("diff", Diff())]) as env:
-        first, again = settled(env, VADD, RIGHT), settled(env, VADD, RIGHT)
-        wrong = settled(env, VADD, fenced("@cuda.jit\ndef k(a, o):\n    o[cuda.grid(1)] = a[0]\ndef run(a, b, o):\n    k[9, 64](a, o)"))  # fmt: skip
+        first = settled(env, VADD, RIGHT)
+        again = settled(env, VADD, RIGHT)
+        wrong = settled(
+            env,
+            VADD,
+            fenced(
+                "@cuda.jit\ndef k(a, o):\n    o[cuda.grid(1)] = a[0]\ndef run(a, b, o):\n    k[9,"
+                " 64](a, o)"
+            ),
+        )
     outcome = first.results[0].outcome
 
     assert first.value == 1.0
@@ -268,7 +281,10 @@ def test_free_host_code_is_an_option_that_is_jailed_and_earns_no_credit_of_kerne
 
     slots = [Slot("run", Run(host="jailed"), weight=0.0), Slot("diff", Diff())]
     with Environment("free", slots) as env:
-        values = {name: settled(env, VADD, source).value for name, source in (("host", HOST), ("mixed", MIXED), ("forger", FORGER))}  # fmt: skip
+        values = {
+            name: settled(env, VADD, source).value
+            for name, source in (("host", HOST), ("mixed", MIXED), ("forger", FORGER))
+        }
         wrong = settled(env, VADD, HOST.replace("add", "subtract"))
         ran = settled(env, VADD, MIXED).results[0].outcome
 

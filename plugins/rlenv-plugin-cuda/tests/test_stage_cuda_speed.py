@@ -24,7 +24,8 @@ class Played:
     """A clock that says what it is told."""
 
     def __init__(self, why: str = "", found: Measured | None = None) -> None:
-        self.why, self.found = why, found
+        self.why = why
+        self.found = found
         self.asked: list[dict[str, Any]] = []
 
     def usable(self) -> str:
@@ -36,7 +37,9 @@ class Played:
         return self.found
 
 
-def judged(response: str, clock: Played, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Outcome:  # fmt: skip
+def judged(
+    response: str, clock: Played, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> Outcome:
     monkeypatch.setattr(stage, "clock", lambda _: clock)
     return asyncio.run(Speed(**options).check(Attempt(VADD, response)))
 
@@ -57,7 +60,9 @@ def test_where_speed_is_not_measured_it_can_be_left_unpaid(monkeypatch: pytest.M
     assert judged(RIGHT, Played(found=Measured(0.5)), monkeypatch, unmeasured="unpaid").score == 0.5
 
 
-def test_a_measurement_that_breaks_is_never_held_against_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_measurement_that_breaks_is_never_held_against_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Played()
 
     async def breaks(*_: Any, **__: Any) -> Measured:
@@ -103,7 +108,11 @@ def test_what_is_not_right_earns_nothing_however_fast(monkeypatch: pytest.Monkey
 
 def test_host_code_earns_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Played(found=Measured(1.0))
-    outcome = judged("```python\nimport numpy as np\ndef run(a, b, o):\n    np.add(a, b, o)\n```", clock, monkeypatch)  # fmt: skip
+    outcome = judged(
+        "```python\nimport numpy as np\ndef run(a, b, o):\n    np.add(a, b, o)\n```",
+        clock,
+        monkeypatch,
+    )
 
     assert outcome.score == 0.0
     assert clock.asked == []

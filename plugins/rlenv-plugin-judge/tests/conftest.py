@@ -26,6 +26,8 @@ def _judge_server() -> Iterator[Any]:
 
 @pytest.fixture
 def judge_server(_judge_server: Any) -> Any:
-    """``url``, ``key`` (content to quality, or to ``{field: value}``), ``requests``, ``counts``, ``most_at_once``."""
+    """``url``, ``key`` (content to quality, or to ``{field: value}``), ``requests``, ``counts``,
+    ``most_at_once``.
+    """
     _judge_server.forget()
     return _judge_server

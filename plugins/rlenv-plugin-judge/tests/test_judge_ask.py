@@ -47,9 +47,9 @@ def judged(server: Any, model: str, *responses: str, **options: Any) -> list[Ver
 
 
 MANNERS = [
-    "honest", "fenced", "chatty", "thinking", "fenced+chatty", "quoting-before", "quoting-after", "busy-then-fine",
-    "error-then-fine", "drops-then-fine", "wrong-then-fine", "new-openai", "no-usage", "slow", "legacy-logprobs", "twice", "forgetful",
-    "wrong-then-fine+no-forms",
+    "honest", "fenced", "chatty", "thinking", "fenced+chatty", "quoting-before", "quoting-after",
+    "busy-then-fine", "error-then-fine", "drops-then-fine", "wrong-then-fine", "new-openai",
+    "no-usage", "slow", "legacy-logprobs", "twice", "forgetful", "wrong-then-fine+no-forms",
 ]  # fmt: skip
 
 

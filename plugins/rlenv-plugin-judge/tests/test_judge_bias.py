@@ -1,6 +1,8 @@
-"""What biased judges move, with one careless call and with what is offered against them, by stated factors.
+"""What biased judges move, with one careless call and with what is offered against them, by stated
+factors.
 
-This proves the mechanism on judges whose character is scripted, and says nothing of any real model's quality.
+This proves the mechanism on judges whose character is scripted, and says nothing of any real
+model's quality.
 """
 
 from __future__ import annotations
@@ -46,10 +48,11 @@ def scores(use: str, responses: Sequence[str], **options: Any) -> list[float]:
 def test_position_decides_no_pair_in_both_orders_and_the_squared_error_halves(
     judge_server: Any,
 ) -> None:
-    """Qualities 0.11 apart, a judge who sees 0.3 more in what comes first; no pair lies exactly at that edge.
+    """Qualities 0.11 apart, a judge who sees 0.3 more in what comes first; no pair lies exactly at
+    that edge.
 
-    At the edge a judge who ties in one order and is right in the other is taken for a tie: both orders trade some
-    right answers for none that position made.
+    At the edge a judge who ties in one order and is right in the other is taken for a tie: both
+    orders trade some right answers for none that position made.
     """
     quality = {f"Answer number {n}.": n * 0.11 for n in range(1, 8)}
     judge_server.key.update(quality)
@@ -57,10 +60,12 @@ def test_position_decides_no_pair_in_both_orders_and_the_squared_error_halves(
     attempts = [Attempt(TASK, text) for text in quality]
 
     async def run() -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
-        one, both = [], []
+        one = []
+        both = []
         for a, b in combinations(attempts, 2):
             truth = float(quality[a.response] > quality[b.response])
-            forth, back = await stage._ordered(a, b, "x"), await stage._ordered(b, a, "x")
+            forth = await stage._ordered(a, b, "x")
+            back = await stage._ordered(b, a, "x")
             one.append((truth, forth, 1.0 - back))
             both.append((truth, await stage.compare(a, b), 1.0 - await stage.compare(b, a)))
         return one, both
@@ -98,7 +103,9 @@ def test_a_panel_takes_all_of_the_error_where_most_of_it_is_honest(
 
 
 def test_a_single_judge_who_obeys_responses_is_not_mended(judge_server: Any) -> None:
-    """The envelope keeps a verdict from being forged; it cannot make a model deaf. Hence panels, and the audit."""
+    """The envelope keeps a verdict from being forged; it cannot make a model deaf. Hence panels,
+    and the audit.
+    """
     judge_server.key.update({"Rome": 0.0})
     judge = at(judge_server, "honest+obedient")
 
@@ -121,7 +128,8 @@ def test_fitted_slopes_take_four_fifths_of_what_length_buys_and_pay_nobody(
     """
     labelled = []
     for n in range(60):
-        marker, quality = f"idea{n:03d}", (n * 7 % 11) / 22
+        marker = f"idea{n:03d}"
+        quality = (n * 7 % 11) / 22
         judge_server.key[marker] = quality
         labelled.append((" ".join([marker, *["word"] * (n * 13 % 29) * 12]), quality))
     judge = at(judge_server, "honest+length-biased")

@@ -143,7 +143,8 @@ def test_several_processes_share_a_file(path: Path) -> None:
 
 def test_several_may_begin_the_same_file_at_once(tmp_path: Path) -> None:
     for round_ in range(15):
-        path, together = tmp_path / f"{round_}.cache", threading.Barrier(4)
+        path = tmp_path / f"{round_}.cache"
+        together = threading.Barrier(4)
 
         def one(name: str, path: Path = path, together: threading.Barrier = together) -> None:
             cache = Cache(path)
@@ -161,7 +162,10 @@ def test_several_may_begin_the_same_file_at_once(tmp_path: Path) -> None:
         cache.close()
 
 
-READER = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('select * from replies').fetchall(); d.close()"
+READER = (
+    "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('select * from"
+    " replies').fetchall(); d.close()"
+)
 
 
 def test_a_reader_keeps_its_hold_on_the_file_while_replies_are_written(path: Path) -> None:

@@ -60,7 +60,8 @@ def test_an_honest_judge_agrees_with_people(tmp_path: Path, judge_server: Any) -
 def test_the_map_is_applied_by_the_stage(tmp_path: Path, judge_server: Any) -> None:
     given = labels(tmp_path, judge_server, lambda n, good: 0.9 if good else 0.6)  # too kind
     env = write(tmp_path, judge_server, more="partial = true\n")
-    out, page = tmp_path / "map.json", tmp_path / "map.html"
+    out = tmp_path / "map.json"
+    page = tmp_path / "map.html"
     result = run(env, given, "-o", str(out), "--page", str(page))
 
     assert result.exit_code == 0, result.output
@@ -151,7 +152,8 @@ def test_the_report_of_a_run_shows_the_map_that_was_applied(
     run(write(tmp_path, judge_server), given, "-o", str(tmp_path / "map.json"))
     env = write(tmp_path, judge_server, more='calibration = "map.json"\n')
     monkeypatch.chdir(Path(given).root)
-    scores, page = str(tmp_path / "s.jsonl"), tmp_path / "page.html"
+    scores = str(tmp_path / "s.jsonl")
+    page = tmp_path / "page.html"
     result = CliRunner().invoke(cli, ["score", env, given, "-o", scores, "--report", str(page)])
 
     assert result.exit_code == 0, result.output

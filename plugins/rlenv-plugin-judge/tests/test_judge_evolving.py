@@ -1,4 +1,6 @@
-"""A rubric that grows on what separates a group: what becomes a criterion, what does not, and what a version is."""
+"""A rubric that grows on what separates a group: what becomes a criterion, what does not, and what
+a version is.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from rlenv_plugin_judge.transport.request import Reply, Request
 
 TASK = Task("Why is the sky blue?", id="sky")
 OTHER = Task("Why is grass green?", id="grass")
-SOURCED, PLAIN, RUDE = "Scattering [1], says Rayleigh.", "Scattering.", "Scattering, you fool."
+SOURCED = "Scattering [1], says Rayleigh."
+PLAIN = "Scattering."
+RUDE = "Scattering, you fool."
 GROUP = (SOURCED, PLAIN, RUDE)
 SEED = [{"id": "right", "text": "It names scattering.", "points": 2}]
 
@@ -216,10 +220,8 @@ def test_where_quality_is_known_no_criterion_pays_the_worse(
     assert stage.evolve(attempts, quality=[0.0, 0.0, 1.0]) != stage.version
 
 
-ALL, NONE = (
-    group("Scattering [1].", "Scattering, [1] again."),
-    group("Scattering.", "Scattering, so."),
-)
+ALL = group("Scattering [1].", "Scattering, [1] again.")
+NONE = group("Scattering.", "Scattering, so.")
 
 
 @pytest.mark.parametrize(("positive", "met", "unmet"), [(True, ALL, NONE), (False, NONE, ALL)])
@@ -236,7 +238,8 @@ def test_what_all_responses_do_is_retired_and_what_none_does_is_still_asked_for(
 
 
 def test_what_tells_more_apart_replaces_what_nobody_does(reader: Reader, tmp_path: Path) -> None:
-    stage, seen = made(tmp_path, most=1), []
+    stage = made(tmp_path, most=1)
+    seen = []
     for text, word in (("It cites a source.", "[1]"), ("It names Rayleigh.", "Rayleigh")):
         reader.positive = []
         reader.knows(text, word)
@@ -306,7 +309,8 @@ def test_the_order_of_a_group_and_doubles_and_blanks_change_nothing(
 ) -> None:
     reader.knows("It cites a source.", "[1]")
     reader.knows("It insults the reader.", "fool", positive=False)
-    one, other = made(tmp_path / "a"), made(tmp_path / "b")
+    one = made(tmp_path / "a")
+    other = made(tmp_path / "b")
 
     names = one.evolve(group(*GROUP)), other.evolve(group("...", *GROUP[::-1], PLAIN, " "))
     assert names[0] == names[1]

@@ -95,7 +95,9 @@ def test_a_key_is_in_nothing_that_anybody_sees(
 
 
 def _locals_shown(err: BaseException | None) -> list[str]:
-    """What a reporter that shows the locals of our frames would print of an exception and of those behind it."""
+    """What a reporter that shows the locals of our frames would print of an exception and of those
+    behind it.
+    """
     shown: list[str] = []
     while err is not None:
         frames = [frame for frame, _ in traceback.walk_tb(err.__traceback__)]

@@ -21,7 +21,9 @@ Spelled = Sequence[tuple[str, dict[str, float]]]
 def estimate(
     field: Field, value: Any, spelled: Spelled, tail: str = ', "reason": "score: 9"}'
 ) -> tuple[dict[str, float], str]:
-    """``spelled``: the value's tokens, each with the chances of what may be there, itself among them."""
+    """``spelled``: the value's tokens, each with the chances of what may be there, itself among
+    them.
+    """
     tokens = [Token(HEAD, 0.0), Token(f'{field.name}": ', 0.0)]
     tokens += [_token(text, top) for text, top in spelled] + [Token(tail, 0.0)]
     text = "".join(t.text for t in tokens)

@@ -1,4 +1,6 @@
-"""Every stage against a real server on loopback: who is right, who is unscored, and what a biased judge moves."""
+"""Every stage against a real server on loopback: who is right, who is unscored, and what a biased
+judge moves.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_judge.judging import Judge
 
 TASK = Task("What is the capital of France?", id="france", answer="Paris")
-GOOD, POOR, BAD = "It is Paris.", "Paris, or Lyon, who knows.", "It is Rome."
+GOOD = "It is Paris."
+POOR = "Paris, or Lyon, who knows."
+BAD = "It is Rome."
 
 
 def at(server: Any, model: str = "honest", **more: Any) -> dict[str, Any]:
@@ -73,9 +77,10 @@ def test_points_are_added_up_and_negative_ones_taken_off(made: Any, server: Any)
 def test_a_tree_of_groups_is_weighted(made: Any, server: Any, tmp_path: Any) -> None:
     path = tmp_path / "rubric.toml"
     path.write_text(
-        'version = "7"\n[[groups]]\nname = "facts"\nweight = 3\n[[groups.criteria]]\nid = "a"\ntext = "It is right."\n'
-        '[[groups]]\nname = "style"\n[[groups.criteria]]\nid = "b"\ntext = "It is short."\n'
-        'choices = [{ name = "no", share = 0.0 }, { name = "somewhat", share = 0.25 }, { name = "yes", share = 0.5 }]\n'
+        'version = "7"\n[[groups]]\nname = "facts"\nweight = 3\n[[groups.criteria]]\nid = "a"\ntext'
+        ' = "It is right."\n[[groups]]\nname = "style"\n[[groups.criteria]]\nid = "b"\ntext = "It'
+        ' is short."\nchoices = [{ name = "no", share = 0.0 }, { name = "somewhat", share = 0.25 },'
+        ' { name = "yes", share = 0.5 }]\n'
     )
     env = made("judge/rubric", judge=at(server), rubric=str(path))
     verdict = env.evaluate(TASK, GOOD)
@@ -332,7 +337,8 @@ def test_a_response_longer_than_the_judge_can_read_is_worth_nothing(made: Any, s
 def test_files_are_found_beside_the_env_toml(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, other = tmp_path / "home", tmp_path / "other"
+    home = tmp_path / "home"
+    other = tmp_path / "other"
     home.mkdir()
     other.mkdir()
     (home / "rubric.toml").write_text('[[criteria]]\ntext = "It is good."\n', "utf-8")
@@ -340,8 +346,11 @@ def test_files_are_found_beside_the_env_toml(
     members = [plain, {**plain, "cache": "b.sqlite"}]
     stages = [
         {"use": "judge/rubric", "options": {"judge": plain, "rubric": "rubric.toml"}},
-        {"use": "judge/panel", "options": {"judge": plain, "members": members, "rubric": "rubric.toml"}},
-    ]  # fmt: skip
+        {
+            "use": "judge/panel",
+            "options": {"judge": plain, "members": members, "rubric": "rubric.toml"},
+        },
+    ]
     monkeypatch.chdir(other)
     with Environment.from_dict({"name": "files", "stage": stages}, base_dir=home) as env:
         first: Any = env.slots[0].stage
@@ -359,7 +368,8 @@ def test_caches_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
         )
         return judge.client()
 
-    first, second = tmp_path / "a", tmp_path / "b"
+    first = tmp_path / "a"
+    second = tmp_path / "b"
     assert client(str(first)) is client(str(first))
     assert client(str(first)) is not client(str(second))
 

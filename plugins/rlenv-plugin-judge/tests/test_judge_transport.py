@@ -1,4 +1,6 @@
-"""Servers in trouble, of every dialect, at dead addresses: a reply, or a fault that says what to do."""
+"""Servers in trouble, of every dialect, at dead addresses: a reply, or a fault that says what to
+do.
+"""
 
 from __future__ import annotations
 

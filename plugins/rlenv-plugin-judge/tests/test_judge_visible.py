@@ -43,9 +43,13 @@ def made(use: str, **options: Any) -> Environment:
     return Environment.from_dict({"name": "e", "stage": [table]})
 
 
-@pytest.mark.parametrize("response", [f"{SECRET}\n</think>\n\nParis", f"<think>{SECRET}</think>Paris<|im_end|>"])  # fmt: skip
+@pytest.mark.parametrize(
+    "response", [f"{SECRET}\n</think>\n\nParis", f"<think>{SECRET}</think>Paris<|im_end|>"]
+)
 @pytest.mark.parametrize("use", [use for use in STAGES if use != "judge/pairwise"])
-def test_hidden_reasoning_is_counted_and_not_shown(use: str, response: str, asked: list[str]) -> None:  # fmt: skip
+def test_hidden_reasoning_is_counted_and_not_shown(
+    use: str, response: str, asked: list[str]
+) -> None:
     with made(use) as env:
         verdict = env.evaluate(TASK if use == "judge/reference" else ASKED, response)
     hidden = len(response) - len("Paris") - (10 if response.endswith("|>") else 0)
@@ -58,7 +62,8 @@ def test_hidden_reasoning_is_counted_and_not_shown(use: str, response: str, aske
 
 
 def test_pairs_are_of_visible_texts(asked: list[str]) -> None:
-    right, wrong = f"<think>{SECRET}</think>Paris", f"{SECRET}: Paris!</think>Rome"
+    right = f"<think>{SECRET}</think>Paris"
+    wrong = f"{SECRET}: Paris!</think>Rome"
     with made("judge/pairwise") as env:
         found = env.evaluate_group(ASKED, [right, wrong])
     assert [verdict.value for verdict in found] == [1.0, 0.0]
@@ -91,7 +96,9 @@ def test_pairs_may_be_of_whole_conversations(asked: list[str]) -> None:
         env.evaluate_group(ASKED, found)
         assert asked == []  # the last messages are equal
     with made("judge/pairwise", scope="trajectory") as env:
-        verdicts = env.evaluate_group(ASKED, [*found, Trajectory([{"role": "assistant", "content": ""}])])  # fmt: skip
+        verdicts = env.evaluate_group(
+            ASKED, [*found, Trajectory([{"role": "assistant", "content": ""}])]
+        )
     assert len(asked) == 2
     assert all("atlas says Paris" in text and "guess says Paris" in text for text in asked)
     assert all(SECRET not in text and "hidden reasoning" in text for text in asked)
@@ -125,11 +132,17 @@ def test_no_turn_of_a_conversation_shows_its_reasoning(scope: str, asked: list[s
     ("reply", "rest"),
     [
         ('<think>{"a": 1}</think>{"a": 2}', '{"a": 2}'),
-        ('{"reason": "it says <think> and </think>"}', '{"reason": "it says <think> and </think>"}'),
+        (
+            '{"reason": "it says <think> and </think>"}',
+            '{"reason": "it says <think> and </think>"}',
+        ),
         ('<think>x</think>{"reason": "it says <think>"}', '{"reason": "it says <think>"}'),
         ("<think>never closed", "<think>never closed"),
-        ("<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>{}", "{}"),
+        (
+            "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>{}",
+            "{}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_of_a_judges_reply_only_what_it_thought_first_is_left_out(reply: str, rest: str) -> None:
     assert after_thinking(reply) == rest

@@ -12,14 +12,21 @@ from rlenv_plugin_sandbox.jail.setup import interpreter, prefixes, taken
 
 @pytest.fixture
 def below_tmp() -> list[str]:
-    """What every program sees in /tmp: the first names of an interpreter that is installed below it."""
+    """What every program sees in /tmp: the first names of an interpreter that is installed below
+    it.
+    """
     return sorted(taken(prefixes(interpreter("python"))))
 
 
 HELPERS = str(Path(__file__).parent / "helpers")
 if HELPERS not in sys.path:
     sys.path.append(HELPERS)
-from sandbox_server import CONNECTIONS, OPENED, TOKEN, Server  # noqa: E402 - found by the line above
+from sandbox_server import (
+    CONNECTIONS,
+    OPENED,
+    TOKEN,
+    Server,
+)
 
 
 @pytest.fixture
@@ -32,7 +39,9 @@ def hang_up() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server of the sandbox "process", with few connections, that never ends with an exception."""
+    """A server of the sandbox "process", with few connections, that never ends with an
+    exception.
+    """
     made = Server("--connections", str(CONNECTIONS))
     yield made
     said = made.end()

@@ -1,4 +1,6 @@
-"""How long a program is believed to have waited for a processor, from what the kernel says of its threads."""
+"""How long a program is believed to have waited for a processor, from what the kernel says of its
+threads.
+"""
 
 from __future__ import annotations
 

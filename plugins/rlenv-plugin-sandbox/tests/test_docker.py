@@ -85,7 +85,8 @@ def until(what: Any, seconds: float = 20.0) -> bool:
     return bool(what())
 
 
-# -- what is rejected -----------------------------------------------------------------------------------
+# -- what is rejected
+# -----------------------------------------------------------------------------------
 
 
 def test_a_container_is_not_enough_for_what_nobody_trusts() -> None:
@@ -141,7 +142,8 @@ def test_plain_docker_warns_once(api: Any, caplog: pytest.LogCaptureFixture) -> 
     assert [record.message.count("container") > 0 for record in caplog.records] == [True]
 
 
-# -- images ----------------------------------------------------------------------------------------------
+# -- images
+# ----------------------------------------------------------------------------------------------
 
 
 def test_an_image_of_ones_own_runs_its_own_python(api: Any) -> None:
@@ -160,7 +162,8 @@ def test_an_image_of_ones_own_runs_its_own_python(api: Any) -> None:
     assert shell.stdout == b"42\n"
 
 
-# -- what programs try -------------------------------------------------------------------------------------
+# -- what programs try
+# -------------------------------------------------------------------------------------
 
 
 def test_the_first_process_survives_every_signal(box: Docker) -> None:
@@ -176,17 +179,23 @@ def test_the_first_process_survives_every_signal(box: Docker) -> None:
 
 
 def test_what_is_left_in_the_file_system_never_meets_the_next_program(box: Docker) -> None:
-    deep = "for i in range(300):\n    os.mkdir('d'); os.chdir('d')\nopen('f', 'w').write('x')\nos.chmod('.', 0)"
+    deep = (
+        "for i in range(300):\n    os.mkdir('d'); os.chdir('d')\nopen('f',"
+        " 'w').write('x')\nos.chmod('.', 0)"
+    )
     odd = (
         "for name in ('a', '.b', '-c', 'ä', 'x' * 200):\n    open(name, 'w').write('x')\n"
         "os.symlink('/', 'link'); os.symlink('link', 'loop'); os.mkfifo('pipe'); os.chmod('a', 0)"
     )
     elsewhere = (
-        "for place in ('/dev/mqueue', '/dev/shm', '/run'):\n"
-        "    try: os.close(os.open(place + '/planted', os.O_CREAT | os.O_RDWR))\n    except OSError: pass"
+        "for place in ('/dev/mqueue', '/dev/shm', '/run'):\n    try: os.close(os.open(place +"
+        " '/planted', os.O_CREAT | os.O_RDWR))\n    except OSError: pass"
     )
     plants = [f"import os\n{plant}" for plant in (deep, odd, elsewhere)]
-    look = "import os; print([os.path.exists(p + '/planted') for p in ('/dev/mqueue', '/dev/shm', '/run')], os.listdir('.'))"
+    look = (
+        "import os; print([os.path.exists(p + '/planted') for p in ('/dev/mqueue', '/dev/shm',"
+        " '/run')], os.listdir('.'))"
+    )
     *first, last = ends(box, *plants, look)
 
     assert [found.status for found in first] == [0, 0, 0]
@@ -194,7 +203,10 @@ def test_what_is_left_in_the_file_system_never_meets_the_next_program(box: Docke
 
 
 def test_a_full_disk_and_a_thousand_names_are_cleared(box: Docker) -> None:
-    fill = "try:\n    with open('big', 'wb') as f:\n        while True: f.write(bytes(1 << 20))\nexcept OSError: print('full')"
+    fill = (
+        "try:\n    with open('big', 'wb') as f:\n        while True: f.write(bytes(1 <<"
+        " 20))\nexcept OSError: print('full')"
+    )
     names = "for i in range(1000): open(str(i), 'w').close()"
     look = "import os; open('ok', 'wb').write(bytes(1 << 20)); print(os.listdir('.'))"
     full, _, after = ends(box, fill, names, look, memory_mb=64)
@@ -206,8 +218,8 @@ def test_a_full_disk_and_a_thousand_names_are_cleared(box: Docker) -> None:
 @pytest.mark.slow  # the processes hold their memory for ten seconds
 def test_memory_of_many_processes_is_the_programs_own_fault(box: Docker) -> None:
     hog = (
-        "import os, time\nfor _ in range(6):\n    if not os.fork():\n"
-        "        x = [bytearray(b'1') * (1 << 20) for _ in range(200)]; time.sleep(20); os._exit(0)\ntime.sleep(10)\n"
+        "import os, time\nfor _ in range(6):\n    if not os.fork():\n        x = [bytearray(b'1') *"
+        " (1 << 20) for _ in range(200)]; time.sleep(20); os._exit(0)\ntime.sleep(10)\n"
     )
     [hogged] = ends(box, hog, memory_mb=128, wall_s=15.0)
 
@@ -216,7 +228,10 @@ def test_memory_of_many_processes_is_the_programs_own_fault(box: Docker) -> None
 
 
 def test_a_flood_of_output_is_cut_and_costs_no_memory(box: Docker) -> None:
-    flood = "import os\nfor _ in range(300): os.write(1, b'x' * (1 << 20)); os.write(2, b'y' * (1 << 16))"
+    flood = (
+        "import os\nfor _ in range(300): os.write(1, b'x' * (1 << 20)); os.write(2, b'y' * (1 <<"
+        " 16))"
+    )
     [flooded] = ends(box, flood, output_bytes=1000)
 
     assert (flooded.status, len(flooded.stdout), len(flooded.stderr)) == (0, 1000, 1000)
@@ -237,7 +252,8 @@ def test_frames_of_the_relay_cannot_be_forged(box: Docker) -> None:
     assert after.stdout == b"next\n"
 
 
-# -- what breaks ---------------------------------------------------------------------------------------------
+# -- what breaks
+# ---------------------------------------------------------------------------------------------
 
 
 def test_a_container_killed_in_the_middle_is_a_transient_fault(box: Docker, api: Any) -> None:
@@ -339,7 +355,10 @@ def test_many_runs_leave_nothing_behind(box: Docker, api: Any) -> None:
         others = set(ours(api))  # which the contract keeps warm in this process
         session = await box.open(profile())
         before = len(os.listdir("/proc/self/fd"))
-        program = "import os\nif not os.fork():\n    os.setsid()\n    import time; time.sleep(60)\nopen('f', 'w')"
+        program = (
+            "import os\nif not os.fork():\n    os.setsid()\n    import time;"
+            " time.sleep(60)\nopen('f', 'w')"
+        )
         found = [await end(session, program) for _ in range(40)]
         after = len(os.listdir("/proc/self/fd"))
         [container] = set(ours(api)) - others
@@ -353,7 +372,8 @@ def test_many_runs_leave_nothing_behind(box: Docker, api: Any) -> None:
     assert len(left) <= 4  # the relay, what carries the run, and two that wait
 
 
-# -- the daemon itself ---------------------------------------------------------------------------------------
+# -- the daemon itself
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture

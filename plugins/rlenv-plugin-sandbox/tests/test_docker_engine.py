@@ -1,4 +1,6 @@
-"""The client of the daemon: what it leaves open, and what it looks at, when daemons die and threads race."""
+"""The client of the daemon: what it leaves open, and what it looks at, when daemons die and threads
+race.
+"""
 
 from __future__ import annotations
 
@@ -83,6 +85,7 @@ def test_every_session_says_the_same_of_a_daemon_that_is_not_there(tmp_path: Pat
             await box.open(Profile(min_isolation="container"))
         return str(caught.value)
 
-    first, second = asyncio.run(said()), asyncio.run(said())
+    first = asyncio.run(said())
+    second = asyncio.run(said())
     assert "no docker daemon answers" in first
     assert first == second

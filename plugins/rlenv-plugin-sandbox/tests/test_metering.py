@@ -1,4 +1,6 @@
-"""A program's clock: what others do to the machine is excused, what a program does to itself is not."""
+"""A program's clock: what others do to the machine is excused, what a program does to itself is
+not.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Machine:
         monkeypatch.setattr(metering, "_is_crowded", lambda: crowded)
 
     def run(self, ran: float, waited: float, *, limit: float = 1.0) -> tuple[Over, float, Meter]:
-        """(which limit ended it, after how many seconds, its meter) of a program that spends its time so."""
+        """(which limit ended it, after how many seconds, its meter) of a program that spends its
+        time so.
+        """
         meter = Meter()
         span = Span(meter, limit, limit)
         used = 0.0

@@ -1,4 +1,6 @@
-"""Sandboxes of several pools and processes within common bounds: they grow while programs wait, and end when idle."""
+"""Sandboxes of several pools and processes within common bounds: they grow while programs wait, and
+end when idle.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from rlenv_plugin_sandbox.process import Process
 from rlenv_plugin_sandbox.quota import QUOTA, SLOTS, gauges, shared
 from rlenv_plugin_sandbox.session import Adapter
 
-SECONDS = 600.0  # for a state that will come: only a machine that is stuck takes so long, however busy it is
+# for a state that will come: only a machine that is stuck takes so long, however busy it is
+SECONDS = 600.0
 FOREVER = 36_000.0  # for a program that a test ends itself
 IDLE_S = 0.5
 CROWD = 24
@@ -91,7 +94,9 @@ class Box:
     """An adapter, and how its places are seen from outside."""
 
     def __init__(self, name: str, make: Callable[[], Adapter[Any]], tier: str) -> None:
-        self.name, self.make, self.tier = name, make, tier
+        self.name = name
+        self.make = make
+        self.tier = tier
 
     def places(self) -> int:
         return len(containers() if self.name == "docker" else zygotes(os.getpid()))
@@ -144,7 +149,8 @@ def process() -> Box:
 @contextmanager
 def watched(places: Callable[[], int]) -> Iterator[list[int]]:
     """How many places there were at each look; looks go on while the block runs."""
-    seen, ended = [places()], threading.Event()
+    seen = [places()]
+    ended = threading.Event()
 
     def look() -> None:
         while not ended.is_set():

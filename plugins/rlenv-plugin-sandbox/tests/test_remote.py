@@ -58,7 +58,8 @@ def refused(box: Remote, **options: Any) -> str:
     return str(caught.value)
 
 
-# -- places ------------------------------------------------------------------------------------------
+# -- places
+# ------------------------------------------------------------------------------------------
 
 
 def test_clients_that_hold_a_place_never_wait_for_one_another_s_second(url: str) -> None:
@@ -82,7 +83,8 @@ def test_clients_that_hold_a_place_never_wait_for_one_another_s_second(url: str)
     asyncio.run(whole())
 
 
-# -- who is let in -------------------------------------------------------------------------------------
+# -- who is let in
+# -------------------------------------------------------------------------------------
 
 
 def test_the_right_token_is_let_in(url: str) -> None:
@@ -154,7 +156,8 @@ def test_nobody_there_is_a_transient_fault() -> None:
 def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
     if not shutil.which("openssl"):
         pytest.skip("openssl makes the certificate")
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert = tmp_path / "cert.pem"
+    key = tmp_path / "key.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
     subprocess.run([*make, "-keyout", key, "-out", cert], check=True, capture_output=True)
@@ -168,7 +171,8 @@ def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
     assert len(end.stdout) == 300003
 
 
-# -- what may be asked for ---------------------------------------------------------------------------------
+# -- what may be asked for
+# ---------------------------------------------------------------------------------
 
 
 def test_the_tier_is_that_of_the_server_and_named_so(url: str) -> None:
@@ -188,7 +192,8 @@ def test_mistakes_of_a_profile_are_told_as_by_the_sandbox_itself(url: str) -> No
     assert "no-such-python" in refused(Remote(url, TOKEN), runtime="no-such-python")
 
 
-# -- what breaks ---------------------------------------------------------------------------------------------
+# -- what breaks
+# ---------------------------------------------------------------------------------------------
 
 
 def server(folder: Path) -> tuple[subprocess.Popen[str], str]:
@@ -277,7 +282,10 @@ def test_noise_ends_one_connection_and_nothing_else(url: str, noise: bytes) -> N
 
 
 def test_a_canceled_wait_loses_no_frame(url: str) -> None:
-    program = "import os, time; time.sleep(0.3); os.write(3, b'\\1\\0\\0\\0a\\1\\0\\0\\0b'); time.sleep(5)"
+    program = (
+        "import os, time; time.sleep(0.3); os.write(3, b'\\1\\0\\0\\0a\\1\\0\\0\\0b');"
+        " time.sleep(5)"
+    )
 
     async def whole() -> list[bytes]:
         box = Remote(url, TOKEN)
@@ -296,7 +304,8 @@ def test_a_canceled_wait_loses_no_frame(url: str) -> None:
     assert asyncio.run(whole()) == [b"a", b"b"]
 
 
-# -- what is said --------------------------------------------------------------------------------------------
+# -- what is said
+# --------------------------------------------------------------------------------------------
 
 
 @given(st.binary(max_size=200))

@@ -39,22 +39,24 @@ profiles = st.dictionaries(st.sampled_from([*profile(), "more"]), values, max_si
     lambda changes: profile(wall_s=0.5, cpu_s=0.5, memory_mb=64, workspace_mb=1) | changes
 )
 pieces = st.lists(
-    st.binary(max_size=40) | st.sampled_from([b"pass", b"print(1)", b"import time; time.sleep(9)", trees.END]),
+    st.binary(max_size=40)
+    | st.sampled_from([b"pass", b"print(1)", b"import time; time.sleep(9)", trees.END]),
     max_size=4,
-)  # fmt: skip
+)
 headers = st.fixed_dictionaries(
     {"do": st.sampled_from(_HEADS) | values, "id": st.integers(0, 99) | values},
     optional={
         "profile": profiles | values,
         "words": st.none() | st.integers(-1, 3) | values,
-        "files": st.lists(st.tuples(st.text(max_size=6), st.integers(0, 0o777)), max_size=3) | values,
+        "files": st.lists(st.tuples(st.text(max_size=6), st.integers(0, 0o777)), max_size=3)
+        | values,
         "cpu_s": st.none() | values,
         "wall_s": st.none() | values,
         "max_bytes": values,
         "timeout": st.floats(0, 0.01) | values,
         "wait": st.floats(0, 0.01) | values,
     },
-)  # fmt: skip
+)
 
 
 def _asked(header: dict[str, Any], parts: list[bytes]) -> bytes:
@@ -73,9 +75,12 @@ frames = (
     | well_formed
     | st.builds(_cut, well_formed, st.integers(0, 10_000), st.integers(0, 255))
     | st.binary(max_size=80)
-    | st.builds(lambda text: wire.frame(greeting.ASK, struct.pack("<I", len(text)), text), st.binary(max_size=80))
+    | st.builds(
+        lambda text: wire.frame(greeting.ASK, struct.pack("<I", len(text)), text),
+        st.binary(max_size=80),
+    )
     | st.builds(lambda value: _asked_text(json.dumps(value).encode()), values)
-)  # fmt: skip
+)
 
 
 def _asked_text(text: bytes) -> bytes:
@@ -97,7 +102,8 @@ def fuzzed() -> Iterator[Server]:
 
 def send(server: Server, sent: list[bytes]) -> int:
     """Send frames to a server, each connection until it is hung up on; how many went out."""
-    friend, count = _friend(server), 0
+    friend = _friend(server)
+    count = 0
     for frame in sent:
         try:
             friend.sock.sendall(frame)

@@ -1,4 +1,6 @@
-"""The client against a server that means harm: a fault that says so, and never another exception."""
+"""The client against a server that means harm: a fault that says so, and never another
+exception.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Hostile:
     def __init__(
         self, answer: Answer, hello: Mapping[str, Any] = {}, welcome: Mapping[str, Any] = {}
     ) -> None:
-        self.answer, self.hello, self.welcome = answer, hello, welcome
+        self.answer = answer
+        self.hello = hello
+        self.welcome = welcome
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.url = f"tcp://127.0.0.1:{self.sock.getsockname()[1]}"
         self.thread = threading.Thread(target=self.serve, daemon=True)
@@ -150,7 +154,8 @@ def test_the_harness_is_heard() -> None:
     assert (end.status, end.stdout, end.stderr) == (0, b"out", b"err")
 
 
-# -- the greeting --------------------------------------------------------------------------------------
+# -- the greeting
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -216,8 +221,16 @@ def test_what_is_no_server_gets_no_program(noise: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["tcp://localhost:99999", "tcp://localhost:x", "tcp://[::1:5", "tcp://:5", "udp://a:5", "tcp://a"]
-)  # fmt: skip
+    "url",
+    [
+        "tcp://localhost:99999",
+        "tcp://localhost:x",
+        "tcp://[::1:5",
+        "tcp://:5",
+        "udp://a:5",
+        "tcp://a",
+    ],
+)
 def test_an_address_that_is_none_is_a_configuration_error(url: str) -> None:
     with pytest.raises(ConfigError, match="tcp://host:port"):
         run(url)
@@ -229,7 +242,8 @@ def test_a_missing_file_of_certificates_is_a_configuration_error(tmp_path: Path)
         asyncio.run(box.open(Profile()))
 
 
-# -- answers -----------------------------------------------------------------------------------------------
+# -- answers
+# -----------------------------------------------------------------------------------------------
 
 
 def framed(text: bytes) -> bytes:
@@ -245,7 +259,9 @@ NONSENSE: list[Callable[[int], bytes]] = [
     lambda n: answer({"id": n, "is": "frame"}, b"x" * 1000),
     lambda n: answer({"id": n, "error": "config", "problems": 5}),
     lambda n: answer({"id": n, "error": "config", "problems": ["p" * 10_000] * 50}),
-    lambda n: answer({"id": n, "error": "fault", "kind": ["x"], "message": {"a": 1}, "transient": "yes"}),
+    lambda n: answer(
+        {"id": n, "error": "fault", "kind": ["x"], "message": {"a": 1}, "transient": "yes"}
+    ),
     lambda n: answer({"id": n, "error": "timeout", "starved": 5}),
     lambda n: answer({"id": n, "error": ["long"]}),
     lambda n: answer({"id": n, "error": None}),
@@ -260,7 +276,7 @@ NONSENSE: list[Callable[[int], bytes]] = [
     lambda n: wire.frame(greeting.ANSWER, b""),
     lambda n: struct.pack("<BI", greeting.ANSWER, 1 << 30),
     lambda n: wire.frame(greeting.ANSWER, b"\x80\x04\x95" + b"cos\nsystem\n(S'x'\ntR."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("of", ["open", "start", "send", "recv", "finish", "close"])
@@ -276,11 +292,28 @@ def test_nonsense_is_a_fault_and_never_another_exception(of: str) -> None:
 
 NAN = float("nan")
 BAD_ENDS: list[dict[str, Any]] = [
-    {"status": "0"}, {"status": True}, {"status": 1e300}, {"status": 1 << 80}, {"reason": "won"}, {"reason": ["exit"]},
-    {"cpu": -1.0}, {"cpu": "1"}, {"cpu": None}, {"cpu": 1e300}, {"wall": -0.5}, {"wall": [1]}, {"peak_memory": -1},
-    {"peak_memory": 1.5}, {"truncated": 1}, {"started": "yes"}, {"isolation": "heaven"},
-    {"fault": 5}, {"fault": []}, {"stdout": "x", "more": 1}, {"stdin": ""},
-]  # fmt: skip
+    {"status": "0"},
+    {"status": True},
+    {"status": 1e300},
+    {"status": 1 << 80},
+    {"reason": "won"},
+    {"reason": ["exit"]},
+    {"cpu": -1.0},
+    {"cpu": "1"},
+    {"cpu": None},
+    {"cpu": 1e300},
+    {"wall": -0.5},
+    {"wall": [1]},
+    {"peak_memory": -1},
+    {"peak_memory": 1.5},
+    {"truncated": 1},
+    {"started": "yes"},
+    {"isolation": "heaven"},
+    {"fault": 5},
+    {"fault": []},
+    {"stdout": "x", "more": 1},
+    {"stdin": ""},
+]
 
 
 @pytest.mark.parametrize("bad", BAD_ENDS)
@@ -348,7 +381,9 @@ def test_a_server_that_says_nothing_more_is_a_fault(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_server_whose_machine_is_gone_is_noticed() -> None:
-    """It sends no end of the connection: only probes tell, and opening a session waits for no other clock."""
+    """It sends no end of the connection: only probes tell, and opening a session waits for no other
+    clock.
+    """
     with hostile(honest) as server, Remote(server.url, TOKEN)._connect() as sock:
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         if hasattr(socket, "TCP_KEEPIDLE"):
@@ -357,9 +392,11 @@ def test_a_server_whose_machine_is_gone_is_noticed() -> None:
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @given(st.dictionaries(st.sampled_from([*END, "x"]), values))
@@ -374,6 +411,10 @@ def test_no_values_make_an_end_but_right_ones(changes: dict[str, Any]) -> None:
     assert end.peak_memory >= 0
 
 
-@given(st.dictionaries(st.sampled_from(["error", "message", "problems", "kind", "transient", "starved"]), values))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.sampled_from(["error", "message", "problems", "kind", "transient", "starved"]), values
+    )
+)
 def test_every_error_that_is_told_is_one_of_rlenv(told: dict[str, Any]) -> None:
     assert isinstance(payload.error_of(told), RlenvError)

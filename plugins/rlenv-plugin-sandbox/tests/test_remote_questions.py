@@ -17,7 +17,8 @@ from sandbox_server import Server, profile, start
 pytestmark = pytest.mark.usefixtures("hang_up")
 
 
-# -- what may be asked for, by who knows the token -----------------------------------------------------------
+# -- what may be asked for, by who knows the token
+# -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(

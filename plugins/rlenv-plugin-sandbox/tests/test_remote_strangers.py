@@ -29,7 +29,8 @@ from sandbox_server import CONNECTIONS, SOON, TOKEN, Friend, Server, profile, pr
 pytestmark = pytest.mark.usefixtures("hang_up")
 
 
-# -- who is let in -------------------------------------------------------------------------------------
+# -- who is let in
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,8 @@ pytestmark = pytest.mark.usefixtures("hang_up")
 def test_whatever_is_no_proof_is_told_so_and_no_more(server: Server, said: dict[str, Any]) -> None:
     with server.raw() as sock:
         stranger = Friend.__new__(Friend)
-        stranger.sock, stranger.inbox = sock, bytearray()
+        stranger.sock = sock
+        stranger.inbox = bytearray()
         _, hello = stranger.hear()
         assert set(hello) == {"rlenv", "nonce", "token"}
         stranger.say(greeting.PROOF, said)
@@ -64,7 +66,8 @@ def test_a_proof_counts_once(server: Server) -> None:
         heard = []
         for sock in (one, two):
             stranger = Friend.__new__(Friend)
-            stranger.sock, stranger.inbox = sock, bytearray()
+            stranger.sock = sock
+            stranger.inbox = bytearray()
             heard.append((stranger, stranger.hear()[1]["nonce"]))
         (_, first), (stranger, second) = heard
         assert first != second
@@ -92,7 +95,8 @@ HTTP = b"POST /%s HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\
     "noise",
     [
         HTTP % (b"", b"Content-Length: 40\r\nContent-Type: text/plain", b"\2\x10\0\0\0" * 8),
-        HTTP % (b"x", b"Transfer-Encoding: chunked\r\nExpect: 100-continue", b"5\r\nhello\r\n0\r\n\r\n"),
+        HTTP
+        % (b"x", b"Transfer-Encoding: chunked\r\nExpect: 100-continue", b"5\r\nhello\r\n0\r\n\r\n"),
         b"GET / HTTP/1.0\r\n\r\n",
         b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + b"\0" * 300,  # the hello of TLS
         struct.pack("<BI", greeting.PROOF, 4097),
@@ -102,7 +106,7 @@ HTTP = b"POST /%s HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\
         wire.frame(greeting.PROOF, struct.pack("<I", 4) + b"null"),
         wire.frame(99, b""),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_greeting_ends_at_once(server: Server, noise: bytes) -> None:
     with server.raw() as sock:
         sock.sendall(noise)
@@ -142,7 +146,10 @@ def test_no_more_clients_are_served_than_was_said(server: Server) -> None:
 
 
 def test_a_server_with_no_descriptor_left_goes_on_when_there_are_some() -> None:
-    words = f"ulimit -n 100; exec {shlex.quote(sys.executable)} -m rlenv_plugin_sandbox.remote --connections 500 --listen 127.0.0.1:0 --sandbox process"
+    words = (
+        f"ulimit -n 100; exec {shlex.quote(sys.executable)} -m rlenv_plugin_sandbox.remote"
+        " --connections 500 --listen 127.0.0.1:0 --sandbox process"
+    )
     process = subprocess.Popen(
         ["bash", "-c", words],
         stdout=subprocess.PIPE,
@@ -168,7 +175,8 @@ def test_a_server_with_no_descriptor_left_goes_on_when_there_are_some() -> None:
 def test_tls_that_never_speaks_keeps_nobody_out(tmp_path: Path) -> None:
     if not shutil.which("openssl"):
         pytest.skip("openssl makes the certificate")
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert = tmp_path / "cert.pem"
+    key = tmp_path / "key.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
     subprocess.run([*make, "-keyout", key, "-out", cert], check=True, capture_output=True)
@@ -194,7 +202,8 @@ def test_tls_that_never_speaks_keeps_nobody_out(tmp_path: Path) -> None:
         server.end()
 
 
-# -- where it may listen -----------------------------------------------------------------------------------
+# -- where it may listen
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -234,8 +243,11 @@ def test_a_program_of_a_client_that_hung_up_is_ended(server: Server, tmp_path: P
     friend = server.friend()
     friend.asked({"do": "open", "profile": profile(wall_s=60.0)})
     friend.asked(
-        start(f"import time\nwhile True:\n    open({str(mark)!r}, 'a').write('x'); time.sleep(0.01)"), b""
-    )  # fmt: skip
+        start(
+            f"import time\nwhile True:\n    open({str(mark)!r}, 'a').write('x'); time.sleep(0.01)"
+        ),
+        b"",
+    )
     until(mark.exists)
     friend.sock.close()
     until(lambda: stands_still(mark))
@@ -261,8 +273,11 @@ def test_programs_end_with_their_server(number: signal.Signals, tmp_path: Path) 
     friend = server.friend()
     friend.asked({"do": "open", "profile": profile(wall_s=60.0)})
     friend.asked(
-        start(f"import time\nwhile True:\n    open({str(mark)!r}, 'a').write('x'); time.sleep(0.01)"), b""
-    )  # fmt: skip
+        start(
+            f"import time\nwhile True:\n    open({str(mark)!r}, 'a').write('x'); time.sleep(0.01)"
+        ),
+        b"",
+    )
     until(mark.exists)
     server.process.send_signal(number)
     server.process.communicate(timeout=SOON)

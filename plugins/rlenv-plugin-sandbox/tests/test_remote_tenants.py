@@ -30,7 +30,8 @@ NONCES = "one:two"
 def shared(tmp_path: Path) -> Iterator[tuple[Server, str, str]]:
     """A server of two tenants, each of which may run one program at a time; and their keys."""
     file = str(tmp_path / "keys.toml")
-    alice, bob = keys.add_key(file, "alice"), keys.add_key(file, "bob")
+    alice = keys.add_key(file, "alice")
+    bob = keys.add_key(file, "bob")
     environ = {"RLENV_SANDBOX_TOKEN": "", "RLENV_SANDBOX_SLOTS": "8"}
     server = Server("--keys", file, "--programs", "1", "--connections", "3", environ=environ)
     yield server, alice, bob
@@ -40,7 +41,8 @@ def shared(tmp_path: Path) -> Iterator[tuple[Server, str, str]]:
     assert bob not in said
 
 
-# -- keys --------------------------------------------------------------------------------------------------
+# -- keys
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_file_of_keys_has_no_key_in_it_and_belongs_to_its_owner(tmp_path: Path) -> None:
@@ -56,7 +58,8 @@ def test_a_file_of_keys_has_no_key_in_it_and_belongs_to_its_owner(tmp_path: Path
 def test_who_reads_the_file_of_keys_cannot_be_a_client() -> None:
     """What is in it proves nothing, in whatever way a thief may put it together."""
     key = keys.Key.of("a token", "alice")
-    stored, server = bytes.fromhex(key.stored), bytes.fromhex(key.server)
+    stored = bytes.fromhex(key.stored)
+    server = bytes.fromhex(key.server)
     stolen = [stored, server, keys.sign(stored, NONCES), keys.sign(server, NONCES), bytes(32)]
     proofs = [*stolen, *(greeting._hide(key, each, NONCES) for each in stolen)]
 
@@ -142,7 +145,8 @@ def test_beyond_this_machine_keys_do_as_well_as_a_token(tmp_path: Path) -> None:
     server.end()
 
 
-# -- one tenant beside another -----------------------------------------------------------------------------
+# -- one tenant beside another
+# -----------------------------------------------------------------------------
 
 
 def answered(friend: Any) -> bool:
@@ -180,7 +184,8 @@ def test_a_tenant_that_runs_all_it_may_waits_and_another_does_not(
 
 def test_a_session_beside_another_has_a_turn_of_its_own(shared: tuple[Server, str, str]) -> None:
     server, alice, _ = shared
-    one, two = server.friend(alice), server.friend(alice)
+    one = server.friend(alice)
+    two = server.friend(alice)
 
     assert "isolation" in one.asked({"do": "open", "profile": profile()})
     assert "isolation" in two.asked({"do": "open", "profile": profile(beside=True)})
@@ -215,7 +220,9 @@ def test_connections_of_one_tenant_keep_no_other_out(shared: tuple[Server, str, 
 
 
 def test_a_crowd_from_one_address_hangs_up_on_itself() -> None:
-    """Whoever opens connections without end takes the places of their own, not of who comes from elsewhere."""
+    """Whoever opens connections without end takes the places of their own, not of who comes from
+    elsewhere.
+    """
     server = Server("--connections", "4")
     slow = socket.create_connection(("127.0.0.1", server.port), 20, ("127.0.0.2", 0))
     assert slow.recv(1, socket.MSG_PEEK)
@@ -228,7 +235,8 @@ def test_a_crowd_from_one_address_hangs_up_on_itself() -> None:
     server.end()
 
 
-# -- what one client's bytes may cost ------------------------------------------------------------------------
+# -- what one client's bytes may cost
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -311,7 +319,8 @@ class Flood:
     def setblocking(self, _: bool) -> None: ...
 
     def recv(self, most: int) -> bytes:
-        piece, self.data = self.data[:most], self.data[most:]
+        piece = self.data[:most]
+        self.data = self.data[most:]
         return piece
 
 
@@ -336,11 +345,14 @@ def test_a_sender_without_pause_leaves_others_their_turn() -> None:
     assert asyncio.run(whole()) > 30
 
 
-# -- how it ends ---------------------------------------------------------------------------------------------
+# -- how it ends
+# ---------------------------------------------------------------------------------------------
 
 
 def test_a_server_that_ends_while_it_stops_a_question_ends() -> None:
-    """The cancellation was taken for that of the question: the server then waited for its client forever."""
+    """The cancellation was taken for that of the question: the server then waited for its client
+    forever.
+    """
 
     async def whole() -> bool:
         async def slow() -> None:

@@ -123,7 +123,8 @@ def test_the_server_knows_no_snapshots_and_reads_no_paths(server: Server, what: 
 
 
 def test_one_client_sees_nothing_of_another(server: Server) -> None:
-    first, second = opened(server), opened(server)
+    first = opened(server)
+    second = opened(server)
     first.asked(start("open('mine', 'w').write('secret')"), b"", told("given"))
     assert first.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
     look = start("import os; assert os.listdir('.') == [], os.listdir('.')")
@@ -159,16 +160,19 @@ def test_nothing_of_a_workspace_stays_on_the_server(server: Server) -> None:
     assert [path for folder in left for path in folder.rglob("big")] == []
 
 
-# -- the client ----------------------------------------------------------------------------------------
+# -- the client
+# ----------------------------------------------------------------------------------------
 
 
 class Link:
     """What a server answers to ``finish``, in place of a connection."""
 
-    lost, most = False, 0
+    lost = False
+    most = 0
 
     def __init__(self, *pieces: bytes, **end: Any) -> None:
-        self.pieces, self.end = pieces, end
+        self.pieces = pieces
+        self.end = end
 
     async def send(self, _: int, asked: bytes, **__: Any) -> None:
         self.asked = payload.unwrap(asked)[0]

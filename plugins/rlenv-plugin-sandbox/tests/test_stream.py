@@ -1,4 +1,6 @@
-"""Frames over a byte stream: whole or not at all, whatever arrives, and cleared places to put files."""
+"""Frames over a byte stream: whole or not at all, whatever arrives, and cleared places to put
+files.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def pieces(data: bytes, sizes: list[int]) -> list[bytes]:
 def test_frames_come_out_as_they_went_in_however_they_are_cut(
     sent: list[tuple[int, bytes]], sizes: list[int]
 ) -> None:
-    buffer, found = bytearray(), []
+    buffer = bytearray()
+    found = []
     for piece in pieces(b"".join(wire.frame(kind, body) for kind, body in sent), sizes):
         buffer += piece
         while (frame := wire.first(buffer, 1000)) is not None:
@@ -135,11 +138,13 @@ def test_a_send_that_is_canceled_in_the_middle_ends_the_link() -> None:
     talk(what)
 
 
-# -- places that are used again --------------------------------------------------------------------------
+# -- places that are used again
+# --------------------------------------------------------------------------
 
 
 def test_any_tree_is_removed_and_nothing_that_it_points_to(tmp_path: Path) -> None:
-    outside, place = tmp_path / "outside", tmp_path / "place"
+    outside = tmp_path / "outside"
+    place = tmp_path / "place"
     outside.mkdir()
     (outside / "kept").write_text("x")
     place.mkdir()

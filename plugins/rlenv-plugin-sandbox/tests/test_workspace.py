@@ -1,4 +1,6 @@
-"""The content of a workspace as bytes that may be forged, and the directories that programs left."""
+"""The content of a workspace as bytes that may be forged, and the directories that programs
+left.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Place:
     given: bytes = b""
 
     def __init__(self, left: bytes | None, end: Exit) -> None:
-        self.left, self.end = left, end
+        self.left = left
+        self.end = end
         self.closed = 0
 
     def clock(self) -> float:
@@ -133,10 +136,13 @@ def test_a_forged_content_is_a_fault_and_changes_nothing(what: str) -> None:
         told(("a", tree.FILE, b"x"), end=FULL),
         told(("a", tree.FILE, bytes((1 << 20) + 1))),
         told(*((f"{n}", tree.FILE, b"") for n in range(51))),
-        told(*((f"{n}", tree.FILE, b"x" * 4097) for n in range(50)), *((f"l{n}", tree.LINK, b"x") for n in range(1))),
+        told(
+            *((f"{n}", tree.FILE, b"x" * 4097) for n in range(50)),
+            *((f"l{n}", tree.LINK, b"x") for n in range(1)),
+        ),
     ],
     ids=["full", "full after some", "bytes", "files", "one more"],
-)  # fmt: skip
+)
 def test_more_than_fits_is_the_programs_doing(left: bytes) -> None:
     end, paths, _ = ran(left)
 
@@ -201,7 +207,8 @@ def packed(folder: Path, most: int = 1 << 20, entries: int = 50) -> bytes:
 
 
 def test_a_directory_is_packed_and_put_back_as_it_was(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     (first / "a" / "b").mkdir(parents=True)
     (first / "a" / "file").write_bytes(b"text")
     (first / "run").write_bytes(b"#!")
@@ -247,7 +254,9 @@ def test_a_root_that_is_no_directory_holds_nothing(tmp_path: Path, kind: str) ->
 
 
 def test_a_directory_that_changes_all_the_time_is_packed_whole(tmp_path: Path) -> None:
-    """Without walls a program can go on; nothing raises, nothing waits, and nothing outside is read."""
+    """Without walls a program can go on; nothing raises, nothing waits, and nothing outside is
+    read.
+    """
     stop = threading.Event()
     target = tmp_path / "outside"
     target.write_text("canary")
@@ -277,7 +286,8 @@ def test_a_directory_that_changes_all_the_time_is_packed_whole(tmp_path: Path) -
                 continue
 
     writer = threading.Thread(target=change)
-    often, usual = 1e-6, sys.getswitchinterval()
+    often = 1e-6
+    usual = sys.getswitchinterval()
     sys.setswitchinterval(often)
     writer.start()
     try:

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from .model import Finding, Reply, Result, Scorecard
     from .probes.base import Probe, Skip, Try
 
-# Imported when asked for: the process of a target needs none of them, and starts a dozen times an audit.
+# Imported when asked for: the process of a target needs none of them, and starts a dozen times an
+# audit.
 _HOMES = {
-    "audit": "auditing", "Bench": "bench", "OutOfBudget": "bench", "Finding": "model", "Reply": "model", "Result": "model",
-    "Scorecard": "model", "Probe": "probes.base", "Skip": "probes.base", "Try": "probes.base",
+    "audit": "auditing", "Bench": "bench", "OutOfBudget": "bench", "Finding": "model",
+    "Reply": "model", "Result": "model", "Scorecard": "model", "Probe": "probes.base",
+    "Skip": "probes.base", "Try": "probes.base",
 }  # fmt: skip
 __all__ = [
-    "Bench", "Finding", "OutOfBudget", "Probe", "Reply", "Result", "Scorecard", "Skip", "Try", "audit"
+    "Bench", "Finding", "OutOfBudget", "Probe", "Reply", "Result", "Scorecard", "Skip", "Try",
+    "audit",
 ]  # fmt: skip
 
 

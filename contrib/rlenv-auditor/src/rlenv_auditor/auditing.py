@@ -63,36 +63,73 @@ def audit(
         target: an env.toml, an installed environment, or ``module:function``.
         signature: how a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect.
         tasks_from: a file with the tasks of a function.
-        tasks: how many tasks are tried; when None the profile's number, and fewer where one reward takes long.
+        tasks: how many tasks are tried; when None the profile's number, and fewer where one reward
+            takes long.
         seed: of the sample and of everything that is drawn.
         budget: seconds for all probes, once the target is loaded; the profile's when None.
         fail_on: thresholds, as in "exploit>0.01,fn>0.05,nondet>0".
         only: ids or families of probes; empty: all.
         archetype: what kind of verifier it is, where its stages do not tell.
-        right: known right responses by task id, else those that the plugin of an environment's one stage declares.
+        right: known right responses by task id, else those that the plugin of an environment's one
+            stage declares.
         pass_mark: what counts as a pass; the environment's own, else 1, when None.
-        patience: seconds for one response; 10 when None, and for an environment what its stages may take if that is more.
+        patience: seconds for one response; 10 when None, and for an environment what its stages may
+            take if that is more.
         fail_fast: end at the first probe that finds something.
         step: rollouts and seconds of a training step, for the question of who waits for whom.
-        second, second_signature: another verifier that is asked about the same responses, named as ``target`` is.
+        second, second_signature: another verifier that is asked about the same responses, named as
+            ``target`` is.
         loading: seconds until a target must be ready.
-        python: the interpreter that runs the target, where its packages are in an environment of their own.
+        python: the interpreter that runs the target, where its packages are in an environment of
+            their own.
 
     Raises:
-        ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing was audited.
+        ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing
+            was audited.
     """
-    limits, (chosen, installed) = Thresholds.read(fail_on), _chosen(only)
-    (most, budget), start = _profile(profile, budget), time.monotonic()
-    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=min(MADE, tasks + tasks // 4) if tasks else MADE, python=placed(python))  # fmt: skip
-    other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
-    with _held(spec, patience, loading, not right) as held, _opinion(other, patience, loading) as opinion:  # fmt: skip
+    limits = Thresholds.read(fail_on)
+    chosen, installed = _chosen(only)
+    most, budget = _profile(profile, budget)
+    start = time.monotonic()
+    spec = Spec(
+        placed(target),
+        signature,
+        placed(tasks_from),
+        seed,
+        size=min(MADE, tasks + tasks // 4) if tasks else MADE,
+        python=placed(python),
+    )
+    other = evolve(
+        spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True
+    )
+    with (
+        _held(spec, patience, loading, not right) as held,
+        _opinion(other, patience, loading) as opinion,
+    ):
         bench = _bench(
-            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, budget=budget,
-            right=right or held.right, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
-            pass_mark=pass_mark or held.pass_mark, second=opinion,
-        )  # fmt: skip
+            held,
+            sampled(held, tasks or most, seed, None if tasks else budget),
+            seed=seed,
+            budget=budget,
+            right=right or held.right,
+            archetypes=(archetype,) if archetype else held.archetypes,
+            full=profile == "full",
+            pass_mark=pass_mark or held.pass_mark,
+            second=opinion,
+        )
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
-    card = Scorecard(target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(held.tasks), seed, profile, budget, results, probes=installed)  # fmt: skip
+    card = Scorecard(
+        target,
+        bench.archetypes,
+        bench.pass_mark,
+        len(bench.tasks),
+        len(held.tasks),
+        seed,
+        profile,
+        budget,
+        results,
+        probes=installed,
+    )
     return _judged(evolve(card, seconds=time.monotonic() - start, version=_version()), limits, step)
 
 
@@ -107,11 +144,21 @@ def _bench(
     rewrites = [(f"{use}: {one.name}", one.apply, one.keeps) for use, one in own]
     known = tasks if more["second"] else [_said(task, more["right"]) for task in tasks]
     deadline = time.monotonic() + budget
-    return Bench(held, known, archetypes=archetypes, corpora=corpora, rewrites=rewrites, deadline=deadline, **more)  # fmt: skip
+    return Bench(
+        held,
+        known,
+        archetypes=archetypes,
+        corpora=corpora,
+        rewrites=rewrites,
+        deadline=deadline,
+        **more,
+    )
 
 
 def _said(task: Task, right: Mapping[str, Sequence[str]]) -> Task:
-    """The task; without its answer where a right response does not say it, as an expression does not say its value."""
+    """The task; without its answer where a right response does not say it, as an expression does
+    not say its value.
+    """
     given = right.get(task.id or "")
     if not given or text_of(task.answer) is None or plainly_in(task, given[0]):
         return task
@@ -126,12 +173,17 @@ def _opinion(spec: Spec, patience: float | None, loading: float) -> Iterator[Tar
         return
     with Target(spec, patience, loading) as held:
         if held.sides:
-            raise ConfigError(f"--second {spec.target} judges responses side by side: it has no opinion of one alone")  # fmt: skip
+            raise ConfigError(
+                f"--second {spec.target} judges responses side by side: it has no opinion of one"
+                " alone"
+            )
         yield held
 
 
 def _held(spec: Spec, patience: float | None, loading: float, examples: bool) -> Target:  # noqa: FBT001 - as it is told
-    """The target; with the tasks that only its plugin's examples have where ``examples`` says so."""
+    """The target; with the tasks that only its plugin's examples have where ``examples`` says
+    so.
+    """
     held = Target(spec, patience, loading)
     if not examples:
         held.tasks = held.tasks[: len(held.tasks) - held.added]
@@ -194,7 +246,9 @@ def _all(
             found = "--fail-fast: something was found before"
             results.append(result(probe, "skipped", reason=found, code="fail-fast"))
         elif left <= 0:
-            results.append(result(probe, "incomplete", reason="the budget ended before it", code="budget"))  # fmt: skip
+            results.append(
+                result(probe, "incomplete", reason="the budget ended before it", code="budget")
+            )
         else:
             results.append(run(probe, bench, time.monotonic() + max(0.5, 4 * left / others)))
     return tuple(results)
@@ -214,7 +268,9 @@ def _unfit(probe: Probe, bench: Bench) -> str:
 
 
 def _hooks(target: Target, archetypes: Sequence[str], hook: str) -> Iterator[tuple[str, Any]]:
-    """What the plugins of this target's stages give; for a stranger's verifier, what all that are installed give."""
+    """What the plugins of this target's stages give; for a stranger's verifier, what all that are
+    installed give.
+    """
     from rlenv import Attack, Rewrite  # brings pluggy, which is not lent to another Python
     from rlenv.plugins import registry
 

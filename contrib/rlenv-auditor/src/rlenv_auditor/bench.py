@@ -1,4 +1,6 @@
-"""What probes share: the tasks of the audit, a target that is asked within a budget, and what it said before."""
+"""What probes share: the tasks of the audit, a target that is asked within a budget, and what it
+said before.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ class Bench:
         tasks: a sample of its tasks, drawn by the seed.
         deadline: of ``time.monotonic``, for all probes.
         right: known right responses by task id; else they are found from the answers.
-        corpora: (name, build) of attacks that plugins know, ``build(task)`` returning a response or None.
+        corpora: (name, build) of attacks that plugins know, ``build(task)`` returning a response or
+            None.
         rewrites: (name, apply, keeps) that plugins know.
         second: another verifier, for its opinion.
 
@@ -51,7 +54,8 @@ class Bench:
         self.tasks = tuple(tasks)
         self.seed = seed
         self.deadline = deadline
-        self.corpora, self.rewrites = tuple(corpora), tuple(rewrites)
+        self.corpora = tuple(corpora)
+        self.rewrites = tuple(rewrites)
         self.archetypes = tuple(archetypes)
         self.pass_mark = pass_mark
         self.full = full
@@ -64,7 +68,9 @@ class Bench:
         self.golds = Golds(self, right)
 
     def grant(self, until: float) -> None:
-        """Let the next probe ask until then, of ``time.monotonic``, and never beyond the deadline."""
+        """Let the next probe ask until then, of ``time.monotonic``, and never beyond the
+        deadline.
+        """
         self.until = self.target.until = min(until, self.deadline)
         if self.second is not None:
             self.second.until = self.until
@@ -97,7 +103,8 @@ class Bench:
             replies = self.target.some(part, "many", self.until)
             for place, reply in replies.items():
                 task, text = part[place]
-                # What a machine under load could not score says nothing of the response: once more, by itself.
+                # What a machine under load could not score says nothing of the response: once more,
+                # by itself.
                 again = reply.transient and self.left() > 0
                 self._known[task.id, text] = self.target.ask(task, text) if again else reply
             if len(replies) < len(part):
@@ -110,7 +117,9 @@ class Bench:
         return [(place, reply) for place, reply in found if reply is not None]
 
     def pays(self, reply: Reply) -> bool:
-        """Whether this reply is a pass; NaN and numbers above 1 are none of that, but findings of their own."""
+        """Whether this reply is a pass; NaN and numbers above 1 are none of that, but findings of
+        their own.
+        """
         return reply.reward is not None and reply.reward >= self.pass_mark
 
     def seen(self) -> Iterable[tuple[str | None, str, Reply]]:

@@ -33,16 +33,35 @@ from .search import optimizer
 
 __all__ = ["probes"]
 
-# The cheap and telling ones first: a budget that ends early has asked them.  Those of determinism start a dozen processes, and
+# The cheap and telling ones first: a budget that ends early has asked them.  Those of determinism
+# start a dozen processes, and
 # a stranger's package may take seconds to import.
 OWN = (
-    *gold.PROBES, *answers.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *seeds.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
-    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *baselines.LATE, *opinion.LATE, *cost.PROBES, *determinism.PROBES, *files.PROBES,
-)  # fmt: skip
+    *gold.PROBES,
+    *answers.PROBES,
+    *baselines.PROBES,
+    *mutation.PROBES,
+    *secrecy.PROBES,
+    *seeds.PROBES,
+    *meaning.PROBES,
+    *opinion.PROBES,
+    *judges.PROBES,
+    *episodes.PROBES,
+    *executed.PROBES,
+    *exploits.PROBES,
+    *robustness.PROBES,
+    *optimizer.PROBES,
+    *baselines.LATE,
+    *opinion.LATE,
+    *cost.PROBES,
+    *determinism.PROBES,
+    *files.PROBES,
+)
 
 
 def probes(only: Sequence[str] = ()) -> tuple[Probe, ...]:
-    """Every probe that is installed: of distributions that require rlenv-auditor, and of plugins that ``only`` names.
+    """Every probe that is installed: of distributions that require rlenv-auditor, and of plugins
+    that ``only`` names.
 
     No other plugin is loaded.
 

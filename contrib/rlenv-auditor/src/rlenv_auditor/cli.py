@@ -1,4 +1,6 @@
-"""``rlenv audit``: audit a verifier, replay findings, compare two audits, compare training and held-out rewards."""
+"""``rlenv audit``: audit a verifier, replay findings, compare two audits, compare training and
+held-out rewards.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-FOUND, INCOMPLETE = 1, 3  # 2 is a mistake of the person, as everywhere
+# 2 is a mistake of the person, as everywhere
+FOUND = 1
+INCOMPLETE = 3
 TOLD = (
-    "signature", "tasks_from", "tasks", "seed", "profile", "fail_on", "only", "archetype", "pass_mark", "patience", "fail_fast",
-    "second", "second_signature", "loading", "python",
+    "signature", "tasks_from", "tasks", "seed", "profile", "fail_on", "only", "archetype",
+    "pass_mark", "patience", "fail_fast", "second", "second_signature", "loading", "python",
 )  # fmt: skip
 OUT = click.Path(path_type=Path, dir_okay=False)
 
 
 class _Audit(click.Group):
-    """``rlenv audit TARGET …`` is ``rlenv audit run TARGET …``: the first word is a target unless it is a command."""
+    """``rlenv audit TARGET …`` is ``rlenv audit run TARGET …``: the first word is a target unless
+    it is a command.
+    """
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -51,42 +57,134 @@ class _Audit(click.Group):
 def command() -> None:
     """Search a verifier for exploits, and report figures.
 
-    TARGET is an env.toml, an installed environment, or a function, a stage or a list of them, as module:name or
-    ./file.py:name.
+    TARGET is an env.toml, an installed environment, or a function, a stage or a list of them, as
+    module:name or ./file.py:name.
     """
 
 
 @command.command("run")
 @click.argument("target")
-@click.option("--as", "signature", default="", help="How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect; pairwise, group.")  # fmt: skip
-@click.option("--tasks-from", default="", metavar="FILE", help="Tasks of a function: .jsonl, .json, .csv or .parquet with prompt and answer.")  # fmt: skip
-@click.option("--tasks", type=click.IntRange(1), help="Number of tasks; 40 with profile ci, 400 with full.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample and of all random choices.")  # fmt: skip
+@click.option(
+    "--as",
+    "signature",
+    default="",
+    help=(
+        "How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect; pairwise,"
+        " group."
+    ),
+)
+@click.option(
+    "--tasks-from",
+    default="",
+    metavar="FILE",
+    help="Tasks of a function: .jsonl, .json, .csv or .parquet with prompt and answer.",
+)
+@click.option(
+    "--tasks", type=click.IntRange(1), help="Number of tasks; 40 with profile ci, 400 with full."
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the sample and of all random choices.",
+)
 @click.option("--budget", default="", metavar="60s", help="Time for all probes: 60s, 5m, 1h.")
-@click.option("--profile", type=click.Choice(["ci", "full"]), default="ci", show_default=True, help="How many tasks to try, and how long to search.")  # fmt: skip
-@click.option("--fail-on", default="", metavar="LIMITS", help='Thresholds, such as "exploit>0.01,fn>0.05,nondet>0"; "never" for none.')  # fmt: skip
-@click.option("--only", multiple=True, metavar="PROBE", help="Only this probe or family of probes. May be repeated.")  # fmt: skip
-@click.option("--archetype", default="", help="What a function verifies: math, code, constraints, judge, agent, …")  # fmt: skip
-@click.option("--right", "right_from", default="", metavar="FILE", help="Right responses: rows with task and response.")  # fmt: skip
-@click.option("--pass-mark", type=click.FloatRange(0, 1, min_open=True), help="The smallest reward that counts as a pass.")  # fmt: skip
-@click.option("--patience", type=click.FloatRange(0.1), help="Seconds for one response; by default 10, or the timeout of the environment.")  # fmt: skip
-@click.option("--second", default="", metavar="TARGET", help="Compare with this verifier on the same responses.")  # fmt: skip
-@click.option("--second-as", "second_signature", default="", help="How to call the second verifier; see --as.")  # fmt: skip
-@click.option("--loading", type=click.FloatRange(0.1), default=120.0, show_default=True, help="Seconds for loading TARGET.")  # fmt: skip
-@click.option("--python", default="", metavar="PATH", help="Run TARGET with this Python interpreter, which does not need rlenv.")  # fmt: skip
+@click.option(
+    "--profile",
+    type=click.Choice(["ci", "full"]),
+    default="ci",
+    show_default=True,
+    help="How many tasks to try, and how long to search.",
+)
+@click.option(
+    "--fail-on",
+    default="",
+    metavar="LIMITS",
+    help='Thresholds, such as "exploit>0.01,fn>0.05,nondet>0"; "never" for none.',
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PROBE",
+    help="Only this probe or family of probes. May be repeated.",
+)
+@click.option(
+    "--archetype",
+    default="",
+    help="What a function verifies: math, code, constraints, judge, agent, …",
+)
+@click.option(
+    "--right",
+    "right_from",
+    default="",
+    metavar="FILE",
+    help="Right responses: rows with task and response.",
+)
+@click.option(
+    "--pass-mark",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="The smallest reward that counts as a pass.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.1),
+    help="Seconds for one response; by default 10, or the timeout of the environment.",
+)
+@click.option(
+    "--second",
+    default="",
+    metavar="TARGET",
+    help="Compare with this verifier on the same responses.",
+)
+@click.option(
+    "--second-as", "second_signature", default="", help="How to call the second verifier; see --as."
+)
+@click.option(
+    "--loading",
+    type=click.FloatRange(0.1),
+    default=120.0,
+    show_default=True,
+    help="Seconds for loading TARGET.",
+)
+@click.option(
+    "--python",
+    default="",
+    metavar="PATH",
+    help="Run TARGET with this Python interpreter, which does not need rlenv.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first finding.")
-@click.option("--rollouts-per-step", type=click.IntRange(1), default=256, show_default=True, help="Rollouts of a training step, for the cost estimate.")  # fmt: skip
-@click.option("--step-seconds", type=click.FloatRange(0, min_open=True), default=8.0, show_default=True, help="Seconds of a training step, for the cost estimate.")  # fmt: skip
+@click.option(
+    "--rollouts-per-step",
+    type=click.IntRange(1),
+    default=256,
+    show_default=True,
+    help="Rollouts of a training step, for the cost estimate.",
+)
+@click.option(
+    "--step-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=8.0,
+    show_default=True,
+    help="Seconds of a training step, for the cost estimate.",
+)
 @click.option("--json", "json_out", type=OUT, help="Write the scorecard as JSON.")
 @click.option("--html", "html_out", type=OUT, help="Write the scorecard as an HTML page.")
 @click.option("--sarif", "sarif_out", type=OUT, help="Write the findings as SARIF, for code hosts.")
 @click.option("--badge", "badge_out", type=OUT, help="Write an SVG badge.")
-@click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="Write one test per finding to this folder; each fails until the finding is fixed.")  # fmt: skip
-@click.option("--replay", default="", metavar="ID", help="Reproduce one finding of the --json file.")  # fmt: skip
+@click.option(
+    "--emit-tests",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write one test per finding to this folder; each fails until the finding is fixed.",
+)
+@click.option(
+    "--replay", default="", metavar="ID", help="Reproduce one finding of the --json file."
+)
 def run(target: str, replay: str, **options: Any) -> None:
     """Audit TARGET.
 
-    Exit status: 0 if no threshold is exceeded, 1 if one is, 2 if TARGET cannot be loaded, 3 if the budget ended
+    Exit status: 0 if no threshold is exceeded, 1 if one is, 2 if TARGET cannot be loaded, 3 if the
+    budget ended
     before all probes were done.
     """
     os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")  # none has a say here or can break it
@@ -113,7 +211,14 @@ def _audited(target: str, options: Mapping[str, Any]) -> Scorecard:
 
         told = {name: options[name] for name in TOLD}
         step = (options["rollouts_per_step"], options["step_seconds"])
-        return audit(target, budget=given, right=_right(options["right_from"]), progress=progress, step=step, **told)  # fmt: skip
+        return audit(
+            target,
+            budget=given,
+            right=_right(options["right_from"]),
+            progress=progress,
+            step=step,
+            **told,
+        )
 
 
 def _seconds(text: str) -> float:
@@ -168,10 +273,16 @@ def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
         raise ConfigError("--replay needs the scorecard that has the finding: --json FILE")
     finding = find(read(path), number)
     reply = replayed(
-        target, finding.task, finding.response, signature=options["signature"], tasks_from=options["tasks_from"],
-        seed=options["seed"], patience=options["patience"], under=finding.more.get("under"),
+        target,
+        finding.task,
+        finding.response,
+        signature=options["signature"],
+        tasks_from=options["tasks_from"],
+        seed=options["seed"],
+        patience=options["patience"],
+        under=finding.more.get("under"),
         python=options["python"],
-    )  # fmt: skip
+    )
     say = partial(console().print, markup=False, highlight=False)
     say(f"{finding.id}: {visible(finding.title)}")
     say(visible(finding.response[:2000]))
@@ -185,7 +296,9 @@ def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
 @click.argument("before", type=click.Path(path_type=Path))
 @click.argument("after", type=click.Path(path_type=Path))
 def diff(before: Path, after: Path) -> None:
-    """Compare two scorecards of --json: what is new, what is closed, what moved.  Ends with 1 when something is new."""
+    """Compare two scorecards of --json: what is new, what is closed, what moved.  Ends with 1 when
+    something is new.
+    """
     from .differing import difference
     from .render.record import read
 
@@ -202,18 +315,32 @@ def diff(before: Path, after: Path) -> None:
 
 
 @command.command("delta")
-@click.option("--train", type=click.Path(path_type=Path), required=True, help="Scores on training tasks.")  # fmt: skip
-@click.option("--heldout", type=click.Path(path_type=Path), required=True, help="Scores of the same policy on held-out tasks.")  # fmt: skip
-@click.option("--by", default="step", show_default=True, metavar="COLUMN", help="The column that orders the checkpoints.")  # fmt: skip
+@click.option(
+    "--train", type=click.Path(path_type=Path), required=True, help="Scores on training tasks."
+)
+@click.option(
+    "--heldout",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Scores of the same policy on held-out tasks.",
+)
+@click.option(
+    "--by",
+    default="step",
+    show_default=True,
+    metavar="COLUMN",
+    help="The column that orders the checkpoints.",
+)
 def delta(train: Path, heldout: Path, by: str) -> None:
     """Compare the reward on training tasks with the reward on held-out tasks, over checkpoints.
 
-    Rows need a reward and COLUMN; rows without a reward are left out. Exit status: 1 if the reward rises
-    in training and not on held-out tasks, else 0.
+    Rows need a reward and COLUMN; rows without a reward are left out. Exit status: 1 if the reward
+    rises in training and not on held-out tasks, else 0.
     """
     from .delta import measured
 
-    (trained, left), (held, missing) = _rewards(train, by), _rewards(heldout, by)
+    trained, left = _rewards(train, by)
+    held, missing = _rewards(heldout, by)
     found = measured(trained, held)
     say = partial(console().print, markup=False, highlight=False)
     for line in found.lines():
@@ -227,7 +354,8 @@ def _rewards(path: Path, by: str) -> tuple[list[tuple[float, float, str]], int]:
     """((checkpoint, reward, task) of its rows, how many rows have no reward)."""
     from rlenv.rows import read_rows
 
-    found, left = [], 0
+    found = []
+    left = 0
     for number, row in read_rows(path):
         if "schema" in row:
             continue
@@ -238,8 +366,9 @@ def _rewards(path: Path, by: str) -> tuple[list[tuple[float, float, str]], int]:
         place = _checkpoint(row.get(by))
         if place is None or not isinstance(reward, (int, float)) or not math.isfinite(reward):
             raise InputError(
-                f"{path}: row {number} needs a number as reward, and a checkpoint (12, or a name with one number, as ckpt-12) "
-                f"as {by} (--by names the column); it has {reward!r:.40} and {row.get(by)!r:.40}"
+                f"{path}: row {number} needs a number as reward, and a checkpoint (12, or a name"
+                f" with one number, as ckpt-12) as {by} (--by names the column); it has"
+                f" {reward!r:.40} and {row.get(by)!r:.40}"
             )
         found.append((place, float(reward), str(row.get("task", f"row {number}"))))
     if not found:
@@ -257,19 +386,49 @@ def _checkpoint(said: Any) -> float | None:
 
 @command.command("spot-check")
 @click.argument("scores", type=click.Path(path_type=Path))
-@click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="Number of responses to label.")  # fmt: skip
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of responses to label.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
-@click.option("--responses", type=click.Path(path_type=Path), help="The responses, if SCORES does not contain them.")  # fmt: skip
-@click.option("--labels", type=click.Path(path_type=Path), help="A file of existing labels, to which new labels are added.")  # fmt: skip
-@click.option("--env", default="", metavar="ENV", help="The environment of SCORES, to show tasks and answers, and for tests.")  # fmt: skip
-@click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="Write a test for each right response that got 0 to this folder.")  # fmt: skip
+@click.option(
+    "--responses",
+    type=click.Path(path_type=Path),
+    help="The responses, if SCORES does not contain them.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    help="A file of existing labels, to which new labels are added.",
+)
+@click.option(
+    "--env",
+    default="",
+    metavar="ENV",
+    help="The environment of SCORES, to show tasks and answers, and for tests.",
+)
+@click.option(
+    "--emit-tests",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a test for each right response that got 0 to this folder.",
+)
 def spot_check(  # noqa: PLR0917 - click names them
-    scores: Path, count: int, seed: int, responses: Path | None, labels: Path | None, env: str, emit_tests: Path | None,
-) -> None:  # fmt: skip
+    scores: Path,
+    count: int,
+    seed: int,
+    responses: Path | None,
+    labels: Path | None,
+    env: str,
+    emit_tests: Path | None,
+) -> None:
     """Label responses that got 0, and estimate how many of them are right.
 
-    Shows a sample of SCORES, in proportion to tasks and to the stages that rejected the responses. Answer y if a response is
-    right, n if it is wrong, s to skip it, and q to stop.
+    Shows a sample of SCORES, in proportion to tasks and to the stages that rejected the responses.
+    Answer y if a response is right, n if it is wrong, s to skip it, and q to stop.
     """
     from .spotting import spot
 

@@ -1,4 +1,6 @@
-"""Reasons for programs: stable identifiers of what a finding shows, and of why a probe was skipped or did not finish."""
+"""Reasons for programs: stable identifiers of what a finding shows, and of why a probe was skipped
+or did not finish.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,14 @@ FOUND: Mapping[str, str] = {
     "reward-not-a-number": "what is returned is not a number",
     "task-changed": "a call changes its task",
     "network-used": "a reward calls a host on a network",
-    "answer-revealed": "the prompt, a detail, an error or a sandbox reveals the answer or the tests",
+    "answer-revealed": (
+        "the prompt, a detail, an error or a sandbox reveals the answer or the tests"
+    ),
     "response-executed": "the response runs in the process of the verifier",
     "inputs-from-constant-seed": "test inputs are drawn with a constant seed",
-    "undeclared-file-read": "a function reads a file that it does not declare, so no fingerprint covers it",
+    "undeclared-file-read": (
+        "a function reads a file that it does not declare, so no fingerprint covers it"
+    ),
     "style-raises-reward": "style raises the reward of a wrong response",
     "partial-reward-for-nothing": "what solves nothing earns a part of the reward",
     "verifiers-disagree": "a second verifier decides differently",
@@ -43,12 +49,14 @@ SKIPPED: Mapping[str, str] = {
 }
 BY_MUST = {"fail": "wrong-response-paid", "pass": "right-response-rejected", "score": "no-reward"}
 BY_MEASURE = {
-    "exploit": "wrong-response-paid", "fn": "right-response-rejected", "nondet": "reward-differs", "fault": "no-reward",
-    "leak": "answer-revealed", "lift": "style-raises-reward", "disagree": "verifiers-disagree", "free": "partial-reward-for-nothing",
+    "exploit": "wrong-response-paid", "fn": "right-response-rejected", "nondet": "reward-differs",
+    "fault": "no-reward", "leak": "answer-revealed", "lift": "style-raises-reward",
+    "disagree": "verifiers-disagree", "free": "partial-reward-for-nothing",
 }  # fmt: skip
 BY_PROBE = {
-    "range.finite": "reward-out-of-range", "range.type": "reward-not-a-number", "range.purity": "task-changed",
-    "range.network": "network-used", "exploits.executed": "response-executed", "policies.nothing": "policy-paid-for-nothing",
+    "range.finite": "reward-out-of-range", "range.type": "reward-not-a-number",
+    "range.purity": "task-changed", "range.network": "network-used",
+    "exploits.executed": "response-executed", "policies.nothing": "policy-paid-for-nothing",
     "secrecy.seeds": "inputs-from-constant-seed", "files.declared": "undeclared-file-read",
 }  # fmt: skip
 

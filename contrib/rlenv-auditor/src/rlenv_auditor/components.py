@@ -1,4 +1,6 @@
-"""The parts of an answer: of a list, of labeled lines, of a text with several numbers, of a document."""
+"""The parts of an answer: of a list, of labeled lines, of a text with several numbers, of a
+document.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,17 @@ class Part:
 
 
 def parts(answer: str) -> list[Part]:
-    """The parts of an answer: its numbers, or the items of a list without their labels; the whole where it has none."""
+    """The parts of an answer: its numbers, or the items of a list without their labels; the whole
+    where it has none.
+    """
     spans = [found.span() for found in NUMBER.finditer(answer)] or list(_items(answer))
     if not spans:
         spans = [(0, len(answer))]
     chosen = [*spans[: MOST - 1], spans[-1]]
-    return [Part(answer[:start], answer[start:stop], answer[stop:]) for start, stop in dict.fromkeys(chosen)]  # fmt: skip
+    return [
+        Part(answer[:start], answer[start:stop], answer[stop:])
+        for start, stop in dict.fromkeys(chosen)
+    ]
 
 
 def _items(answer: str) -> Iterator[tuple[int, int]]:
@@ -58,7 +65,9 @@ def _items(answer: str) -> Iterator[tuple[int, int]]:
 
 
 def alone(answer: str) -> Iterator[tuple[str, str]]:
-    """(name, text) of single parts of an answer that has several, as they are and without a label."""
+    """(name, text) of single parts of an answer that has several, as they are and without a
+    label.
+    """
     listed = Items.of(answer)
     numbers = [found[0] for found in NUMBER.finditer(answer)]
     several = listed.items if listed else tuple(numbers)
@@ -85,7 +94,9 @@ def _is_zero(text: str) -> bool:
 
 
 def special_documents(text: str) -> Iterator[tuple[str, str]]:
-    """(name, text) of a text that holds a JSON object or list, with a special value in the place of one leaf."""
+    """(name, text) of a text that holds a JSON object or list, with a special value in the place of
+    one leaf.
+    """
     start = min((text.find(sign) for sign in "{[" if sign in text), default=-1)
     if start < 0:
         return
@@ -120,5 +131,10 @@ def _with(value: Any, path: tuple[Any, ...], other: Any) -> Any:
         return other
     first, *rest = path
     if isinstance(value, Mapping):
-        return {key: _with(inner, tuple(rest), other) if key == first else inner for key, inner in value.items()}  # fmt: skip
-    return [_with(inner, tuple(rest), other) if n == first else inner for n, inner in enumerate(value)]  # fmt: skip
+        return {
+            key: _with(inner, tuple(rest), other) if key == first else inner
+            for key, inner in value.items()
+        }
+    return [
+        _with(inner, tuple(rest), other) if n == first else inner for n, inner in enumerate(value)
+    ]

@@ -11,7 +11,9 @@ from .model import Finding, Result, Scorecard
 
 __all__ = ["USES", "Conclusion", "allowed", "conclusion", "omitted"]
 
-Status = Literal["found", "free", "unmeasured", "incomplete", "chosen", "blind", "few", "wide", "clean"]  # fmt: skip
+Status = Literal[
+    "found", "free", "unmeasured", "incomplete", "chosen", "blind", "few", "wide", "clean"
+]
 FREE = 0.1  # mean reward of the best constant from which it is a warning of its own
 FEW = 10  # tasks: 0 hits of fewer leave more than 31 % possible
 WIDE = 0.3  # upper bound of the share of tasks on which a response can force a fault
@@ -19,7 +21,9 @@ WIDE = 0.3  # upper bound of the share of tasks on which a response can force a 
 
 @frozen
 class Use:
-    """What a reward of at least this tightness is good for; tightness is 1 - false positives (or free reward) - false negatives."""
+    """What a reward of at least this tightness is good for; tightness is 1 - false positives (or
+    free reward) - false negatives.
+    """
 
     least: float
     name: str
@@ -28,10 +32,14 @@ class Use:
 
 USES = (
     Use(0.95, "reward alone", "it can be the only reward"),
-    Use(0.8, "KL anchor", "train with a KL penalty and early stopping, and read a sample of the rewarded responses"),
+    Use(
+        0.8,
+        "KL anchor",
+        "train with a KL penalty and early stopping, and read a sample of the rewarded responses",
+    ),
     Use(0.5, "shaping", "use it only as a small term next to a tighter reward, with a KL penalty"),
     Use(0.0, "human review", "use it only to rank responses for human review"),
-)  # fmt: skip
+)
 
 
 @frozen
@@ -39,7 +47,8 @@ class Conclusion:
     """What to make of a scorecard.
 
     Args:
-        status: "clean" only where every probe that applies ran on enough tasks, nothing was found and nothing is free.
+        status: "clean" only where every probe that applies ran on enough tasks, nothing was found
+            and nothing is free.
         headline: one line, without the target.
         advice: what to do next.
     """
@@ -58,24 +67,87 @@ def conclusion(card: Scorecard) -> Conclusion:
     count = f"{len(ran)} probes run, {max(card.probes, len(card.results)) - len(ran)} skipped"
     clean = f"no exploit found within the budget ({count})"
     earned = float(card.figures.get("expected free reward") or 0.0)
-    constant = next((r.figures.get("best constant") for r in ran if r.probe == "baselines.constant"), "")  # fmt: skip
+    constant = next(
+        (r.figures.get("best constant") for r in ran if r.probe == "baselines.constant"), ""
+    )
     free = f"the constant response {constant!r:.40} earns {earned:.3f} on average"
     if (nothing := float(card.figures.get("free reward") or 0.0)) > earned:
         earned = nothing
-        free = f"{card.figures.get('best for nothing')} earns {earned:.3f} on average without solving a task"
+        free = (
+            f"{card.figures.get('best for nothing')} earns {earned:.3f} on average without solving"
+            " a task"
+        )
     unfinished = [result.probe for result in ran if result.status == "incomplete"]
     left = f"{len(unfinished)} of {len(ran)} probes did not finish. Give a larger --budget."
     bound = _bound(ran)
     cases: tuple[tuple[bool, Status, str, str], ...] = (
-        (bool(card.findings), "found", _count(card.findings), " ".join(_found(card, free if earned > FREE else "", left if unfinished else ""))),
-        (not card.measured, "unmeasured", f"nothing was measured ({count})", "Every probe was skipped, or the budget ended before the first result. The reasons are listed under Skipped."),
-        (earned > FREE, "free", f"no exploit found, but {free}", "A policy can earn that without reading the task. Compare training rewards with this figure, and make the reward stricter."),
-        (bool(unfinished), "incomplete", f"incomplete audit: no exploit found before the budget ended ({count})", left),
-        (len(card.results) < card.probes, "chosen", f"no exploit found by the chosen probes ({count})", "Run the audit without --only before you rely on it."),
-        (not any(r.family in ("gold", "judges") and r.rate for r in ran), "blind", f"too little evidence: no exploit found, but no right response is known ({count})", "Add answers to the tasks, or right responses with --right FILE. Most probes start from a right response."),
-        (card.tasks < FEW, "few", f"too little evidence: no exploit found on {card.tasks} task{'s' * (card.tasks != 1)} ({count})", f"Audit at least {FEW} tasks. With this number, rates up to {100 * bound:.0f} % remain possible."),
-        (bound > WIDE, "wide", f"too little evidence: no exploit found ({count})", f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks. Audit more tasks, or give a larger --budget."),
-    )  # fmt: skip
+        (
+            bool(card.findings),
+            "found",
+            _count(card.findings),
+            " ".join(_found(card, free if earned > FREE else "", left if unfinished else "")),
+        ),
+        (
+            not card.measured,
+            "unmeasured",
+            f"nothing was measured ({count})",
+            (
+                "Every probe was skipped, or the budget ended before the first result. The reasons"
+                " are listed under Skipped."
+            ),
+        ),
+        (
+            earned > FREE,
+            "free",
+            f"no exploit found, but {free}",
+            (
+                "A policy can earn that without reading the task. Compare training rewards with"
+                " this figure, and make the reward stricter."
+            ),
+        ),
+        (
+            bool(unfinished),
+            "incomplete",
+            f"incomplete audit: no exploit found before the budget ended ({count})",
+            left,
+        ),
+        (
+            len(card.results) < card.probes,
+            "chosen",
+            f"no exploit found by the chosen probes ({count})",
+            "Run the audit without --only before you rely on it.",
+        ),
+        (
+            not any(r.family in ("gold", "judges") and r.rate for r in ran),
+            "blind",
+            f"too little evidence: no exploit found, but no right response is known ({count})",
+            (
+                "Add answers to the tasks, or right responses with --right FILE. Most probes start"
+                " from a right response."
+            ),
+        ),
+        (
+            card.tasks < FEW,
+            "few",
+            (
+                f"too little evidence: no exploit found on {card.tasks}"
+                f" task{'s' * (card.tasks != 1)} ({count})"
+            ),
+            (
+                f"Audit at least {FEW} tasks. With this number, rates up to {100 * bound:.0f} %"
+                " remain possible."
+            ),
+        ),
+        (
+            bound > WIDE,
+            "wide",
+            f"too little evidence: no exploit found ({count})",
+            (
+                f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks. Audit"
+                " more tasks, or give a larger --budget."
+            ),
+        ),
+    )
     for applies, status, headline, advice in cases:
         if applies:
             return Conclusion(status, headline, advice)
@@ -87,7 +159,8 @@ def conclusion(card: Scorecard) -> Conclusion:
 def allowed(card: Scorecard) -> Use | None:
     """What the measured tightness allows; None where too little was measured to say so.
 
-    Never the reward alone where something was found, or where the bound does not allow the next use.
+    Never the reward alone where something was found, or where the bound does not allow the next
+    use.
     """
     tight = card.figures.get("tightness")
     whole = card.complete and card.tasks >= FEW and len(card.results) >= card.probes
@@ -109,13 +182,17 @@ def _tightness(card: Scorecard) -> str:
 
 
 def omitted(card: Scorecard) -> str:
-    """In one line, which probes were left out or did not finish, and why; several of one family by its name."""
+    """In one line, which probes were left out or did not finish, and why; several of one family by
+    its name.
+    """
     reasons: dict[str, dict[str, list[str]]] = {}
     for one in card.results:
         if one.status in ("skipped", "incomplete"):
             reasons.setdefault(one.reason, {}).setdefault(one.family, []).append(one.probe)
     told = [f"{', '.join(_named(families))} ({reason})" for reason, families in reasons.items()]
-    told += [f"{card.probes - len(card.results)} not selected by --only"] * (card.probes > len(card.results))  # fmt: skip
+    told += [f"{card.probes - len(card.results)} not selected by --only"] * (
+        card.probes > len(card.results)
+    )
     return f"Skipped or not finished: {'; '.join(told)}." if told else ""
 
 
@@ -125,11 +202,17 @@ def _named(families: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def _count(findings: Sequence[Finding]) -> str:
-    return f"{len(findings)} finding{'s' * (len(findings) > 1)}, the worst {findings[0].severity}" if findings else ""  # fmt: skip
+    return (
+        f"{len(findings)} finding{'s' * (len(findings) > 1)}, the worst {findings[0].severity}"
+        if findings
+        else ""
+    )
 
 
 def _bound(ran: Sequence[Result]) -> float:
-    """The largest share of tasks on which a response may force a fault, as far as the audit can tell."""
+    """The largest share of tasks on which a response may force a fault, as far as the audit can
+    tell.
+    """
     rates = [r.rate for r in ran if r.probe == "opinion.unscored" and r.rate is not None]
     return rates[0].high if rates else 1.0
 
@@ -139,11 +222,20 @@ def _found(card: Scorecard, free: str, left: str) -> Iterator[str]:
     lifted = any(result.measure == "lift" and result.findings for result in card.results)
     use = allowed(card)
     if use is None:
-        yield "Fix the findings. Wrong rewards could not be measured. Add answers to the tasks, or give --right FILE."
+        yield (
+            "Fix the findings. Wrong rewards could not be measured. Add answers to the tasks, or"
+            " give --right FILE."
+        )
     elif use is USES[-1]:
-        yield "Do not train on this reward. Fix the findings first. A KL penalty does not protect a reward that is this easy to get."
+        yield (
+            "Do not train on this reward. Fix the findings first. A KL penalty does not protect a"
+            " reward that is this easy to get."
+        )
     elif lifted:
-        yield "Style alone raises the reward of a wrong response, and a policy will learn the style. Fix that first."
+        yield (
+            "Style alone raises the reward of a wrong response, and a policy will learn the style."
+            " Fix that first."
+        )
     elif float(card.figures.get("false negatives") or 0.0) > 0.05:
         yield "Many right responses are rejected. Accept more notations before you train."
     else:

@@ -1,4 +1,6 @@
-"""Every finding is asked once more in a fresh process: what is paid there too replays, what is not says so."""
+"""Every finding is asked once more in a fresh process: what is paid there too replays, what is not
+says so.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ GRACE_S = 10.0  # beyond the budget: a finding that was not asked again is still
 
 
 def confirmed(bench: Bench, results: Sequence[Result]) -> tuple[Result, ...]:
-    """The same results; findings that have a reward know whether they replay to it (``more["replays"]``)."""
+    """The same results; findings that have a reward know whether they replay to it
+    (``more["replays"]``).
+    """
     until = bench.target.until = max(bench.deadline, time.monotonic() + GRACE_S)
     steady = not any(r.findings for r in results if r.measure == "nondet")
     paid = [f for r in results for f in r.findings if f.reward is not None and f.task]
@@ -39,7 +43,9 @@ def _together(bench: Bench, found: Sequence[Finding]) -> set[str]:
     tasks = {str(task.id): task for task in bench.tasks}
     with suppress(ConfigError, OutOfBudget), bench.target.twin() as twin:
         replies = twin.score([(tasks[one.task], one.response) for one in found])
-        return {one.id for one, reply in zip(found, replies, strict=True) if _same(one, reply.reward)}  # fmt: skip
+        return {
+            one.id for one, reply in zip(found, replies, strict=True) if _same(one, reply.reward)
+        }
     return set()
 
 
@@ -65,5 +71,7 @@ def _marked(one: Finding, known: Mapping[str, bool | None]) -> Finding:
     replays = known.get(one.id)
     if replays is None:
         return one
-    title = one.title if replays else f"{one.title}; alone in a fresh process it gets another reward"  # fmt: skip
+    title = (
+        one.title if replays else f"{one.title}; alone in a fresh process it gets another reward"
+    )
     return evolve(one, title=title, more={**one.more, "replays": replays})

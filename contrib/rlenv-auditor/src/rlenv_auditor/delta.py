@@ -1,4 +1,6 @@
-"""The held-out delta: whether the reward in training still says what it said before the policy learned it."""
+"""The held-out delta: whether the reward in training still says what it said before the policy
+learned it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Curves = Mapping[float, Mapping[str, Sequence[float]]]  # rewards by checkpoint 
 
 @frozen
 class Slope:
-    """Change of the mean reward from the first checkpoint to the last, by least squares, with a bootstrap interval."""
+    """Change of the mean reward from the first checkpoint to the last, by least squares, with a
+    bootstrap interval.
+    """
 
     rise: float
     low: float
@@ -51,7 +55,11 @@ class Delta:
         yield f"{'checkpoint':>12} {'train':>8} {'held out':>9} {'gap':>8}"
         for place, train, heldout, gap in self.points:
             yield f"{place:12g} {train:8.3f} {heldout:9.3f} {gap:+8.3f}"
-        for name, rise in (("in training", self.train), ("held out", self.heldout), ("of the gap", self.gap)):  # fmt: skip
+        for name, rise in (
+            ("in training", self.train),
+            ("held out", self.heldout),
+            ("of the gap", self.gap),
+        ):
             yield f"rise {name:11} {rise}"
         yield (
             "ALARM: the reward rises in training and not on held-out tasks"
@@ -63,15 +71,16 @@ class Delta:
 def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
     """Compare rewards in training with those on held-out tasks, checkpoint by checkpoint.
 
-    The intervals are percentiles of a bootstrap over tasks, with all their rows at all checkpoints, so that rollouts of one
-    task do not count as independent.
+    The intervals are percentiles of a bootstrap over tasks, with all their rows at all checkpoints,
+    so that rollouts of one task do not count as independent.
 
     Raises:
         ConfigError: fewer than two checkpoints are in both.
     """
     from rlenv.errors import ConfigError
 
-    one, two = _by(train), _by(heldout)
+    one = _by(train)
+    two = _by(heldout)
     shared = sorted(one.keys() & two.keys())
     if len(shared) < 2:
         raise ConfigError(
@@ -83,7 +92,10 @@ def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
         for means in [(fmean(_flat(one[place])), fmean(_flat(two[place])))]
     )
     chance = random.Random(seed)  # noqa: S311 - no secret
-    draws = [_rises(_drawn(one, shared, chance), _drawn(two, shared, chance), shared) for _ in range(DRAWS)]  # fmt: skip
+    draws = [
+        _rises(_drawn(one, shared, chance), _drawn(two, shared, chance), shared)
+        for _ in range(DRAWS)
+    ]
     first = _rises([p[1] for p in points], [p[2] for p in points], shared)
     slopes = [Slope(first[n], *_between(sorted(draw[n] for draw in draws))) for n in range(3)]
     return Delta(points, *slopes)
@@ -101,7 +113,9 @@ def _flat(rewards: Mapping[str, Sequence[float]]) -> list[float]:
 
 
 def _drawn(curves: Curves, shared: Sequence[float], chance: random.Random) -> list[float]:
-    """Means over checkpoints of tasks that were drawn with replacement; of a checkpoint's own where it has none of them."""
+    """Means over checkpoints of tasks that were drawn with replacement; of a checkpoint's own where
+    it has none of them.
+    """
     names = list(dict.fromkeys(name for place in shared for name in curves[place]))
     chosen = chance.choices(names, k=len(names))
     means = []

@@ -1,4 +1,6 @@
-"""Forms of responses that a verifier asks for in its own texts: its patterns, its marks, and the tags of its prompts."""
+"""Forms of responses that a verifier asks for in its own texts: its patterns, its marks, and the
+tags of its prompts.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def forms(words: Sequence[str], prompts: Iterable[str]) -> dict[str, str]:
             found[f"its mark {text}"] = f"{text.rstrip()} {{}}"
         elif re.fullmatch(r"[a-z][a-zA-Z_]{2,20}", text):
             record = f'{{"{text}": "{{}}"}}'
-            found |= {f"its key {text}": record, f"its key {text}, fenced": f"```json\n{record}\n```"}  # fmt: skip
+            found |= {
+                f"its key {text}": record,
+                f"its key {text}, fenced": f"```json\n{record}\n```",
+            }
     return dict(list(found.items())[:MOST])
 
 
@@ -41,12 +46,17 @@ def _tagged(text: str) -> Iterator[str]:
     """What the last tag holds is the answer; the others come before it."""
     names = list(dict.fromkeys(re.findall(r"</(\w{1,30})>", text)))
     if 1 < len(names) <= MOST:
-        yield "".join(WORKED.format(name) for name in names[:-1]) + f"<{names[-1]}>\n{{}}\n</{names[-1]}>"  # fmt: skip
+        yield (
+            "".join(WORKED.format(name) for name in names[:-1])
+            + f"<{names[-1]}>\n{{}}\n</{names[-1]}>"
+        )
     yield from (f"<{name}>{{}}</{name}>" for name in names[-1:])
 
 
 def shortest(pattern: str) -> str | None:
-    """The shortest text that a pattern matches, with ``{}`` as its last group; None for what is no pattern."""
+    """The shortest text that a pattern matches, with ``{}`` as its last group; None for what is no
+    pattern.
+    """
     try:
         with warnings.catch_warnings(action="ignore"):
             tree = import_module("re._parser").parse(pattern)
@@ -67,7 +77,9 @@ def _pieces(tree: Any, last: int) -> Iterator[str]:
         elif name == "SUBPATTERN":
             yield "{}" if what[0] == last else "".join(_pieces(what[3], last))
         elif name == "BRANCH":
-            yield max(("".join(_pieces(one, last)) for one in what[1]), key=lambda text: "{}" in text)  # fmt: skip
+            yield max(
+                ("".join(_pieces(one, last)) for one in what[1]), key=lambda text: "{}" in text
+            )
         elif name.endswith("_REPEAT"):
             inner = "".join(_pieces(what[2], last))
             yield inner * max(min(what[0], MOST), "{}" in inner)

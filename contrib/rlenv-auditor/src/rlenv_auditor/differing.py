@@ -27,7 +27,8 @@ class Difference:
 def difference(before: Scorecard, after: Scorecard) -> Difference:
     """What changed; a probe that was not run in both tells nothing of what is closed.
 
-    The same variant of a probe on another task is the same hole: a sample of other tasks makes nothing new.
+    The same variant of a probe on another task is the same hole: a sample of other tasks makes
+    nothing new.
     """
     ran = {r.probe for r in before.results if r.rate} & {r.probe for r in after.results if r.rate}
     old, new = ({_hole(one) for one in card.findings} for card in (before, after))
@@ -45,9 +46,17 @@ def difference(before: Scorecard, after: Scorecard) -> Difference:
 
 
 def _hole(one: Finding) -> tuple[str, str]:
-    """The probe and what it varied, without how often and at which price; of a search, what it found."""
+    """The probe and what it varied, without how often and at which price; of a search, what it
+    found.
+    """
     found = one.response if one.family == "optimizer" else ""
-    title = re.sub(r",? on \d+ of \d+ tasks.*| \(and \d+ more\)| \(\d+ responses\)|; alone in .*|, in \d+ tries", "", one.title)  # fmt: skip
-    return one.probe, re.sub(
-        r": (paid|reward|hang|crash|error|unscored|type)\b.*", "", title
-    ) + found
+    title = re.sub(
+        r",? on \d+ of \d+ tasks.*| \(and \d+ more\)| \(\d+ responses\)|; alone in .*|, in \d+"
+        r" tries",
+        "",
+        one.title,
+    )
+    return (
+        one.probe,
+        re.sub(r": (paid|reward|hang|crash|error|unscored|type)\b.*", "", title) + found,
+    )

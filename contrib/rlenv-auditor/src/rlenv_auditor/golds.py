@@ -1,4 +1,6 @@
-"""Right responses: given by a person, or made of a task's answer in the form that the verifier reads."""
+"""Right responses: given by a person, or made of a task's answer in the form that the verifier
+reads.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ class Asked(Protocol):
 class Golds:
     """The right responses of an audit's tasks.
 
-    ``form`` is the text, with ``{}`` in the place of an answer, in which most answers pass, and ``carrier`` its name; None
-    where no form does, or no task has an answer.
+    ``form`` is the text, with ``{}`` in the place of an answer, in which most answers pass, and
+    ``carrier`` its name; None where no form does, or no task has an answer.
     """
 
     def __init__(self, bench: Asked, right: Mapping[str, Sequence[str]]) -> None:
@@ -47,7 +49,8 @@ class Golds:
         if self._passing is not None:
             return
         bench = self._bench
-        self._passing, silent = {}, 0
+        self._passing = {}
+        silent = 0
         with_answer = [task for task in bench.tasks if text_of(task.answer) is not None][:4]
         for name, form in self.forms.items() if with_answer else ():
             pairs = [(task, written(form, str(text_of(task.answer)))) for task in with_answer]
@@ -107,7 +110,9 @@ class Golds:
 
     @property
     def _guess(self) -> bool:
-        """Where no form was paid, a person would still expect the bare answer to pass; but not where calls of tools are asked for."""
+        """Where no form was paid, a person would still expect the bare answer to pass; but not
+        where calls of tools are asked for.
+        """
         return bool(self._passing) and not self._bench.target.acts
 
     def known(self) -> list[tuple[Task, str]]:
@@ -115,10 +120,11 @@ class Golds:
         return [(task, gold) for task in self._bench.tasks if (gold := self.of(task)) is not None]
 
     def wrong(self) -> list[tuple[Task, str]]:
-        """(task, the right response of the next task) where it neither holds the task's answer nor is paid.
+        """(task, the right response of the next task) where it neither holds the task's answer nor
+        is paid.
 
-        One that is paid may be right here too, as a puzzle has several solutions, or is a finding of ``gold.swap``: what
-        is added to it shows nothing.
+        One that is paid may be right here too, as a puzzle has several solutions, or is a finding
+        of ``gold.swap``: what is added to it shows nothing.
         """
         strange = [(task, other) for task, _, other in elsewhere(self.known())]
         replies = self._bench.ask(strange)
@@ -128,7 +134,9 @@ class Golds:
 def elsewhere(
     known: Sequence[tuple[Task, str]], steps: Sequence[int] = (1,)
 ) -> Iterator[tuple[Task, str, str]]:
-    """(task, its right response, one that is right for a task some steps further and does not hold this one's answer)."""
+    """(task, its right response, one that is right for a task some steps further and does not hold
+    this one's answer).
+    """
     for place, (task, own) in enumerate(known):
         for step in steps:
             there, other = known[(place + step) % len(known)]

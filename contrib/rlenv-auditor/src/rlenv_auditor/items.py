@@ -16,7 +16,10 @@ SIGNS = (r"\n", ";", r"\|", "(?:->|→|=>|>)", ",")
 # Between blanks, only numbers and single letters: words are prose.
 GLUES = {rf"\s*{sign}\s*": PHRASE for sign in SIGNS} | {r"[ \t]+": r"-?[\d.]+|\w"}
 # Where a right response says its answer; the last of them counts.
-PLACE = re.compile(r"(?s)<(\w+)>\s*([^<>]+?)\s*</\1>|\\boxed\{([^{}]+)\}|```\w*\n(.+?)\n?```|(?i:answer)[ \w]*[:=][ *]*([^\n]+)")  # fmt: skip
+PLACE = re.compile(
+    r"(?s)<(\w+)>\s*([^<>]+?)\s*</\1>|\\boxed\{([^{}]+)\}|```\w*\n(.+?)\n?```|(?i:answer)["
+    r" \w]*[:=][ *]*([^\n]+)"
+)
 ROWS = (  # labels and texts of options: lines with a mark before them, and "(A) 12 (B) 14"
     re.compile(r"(?m)^[ \t]*(?:[-*•]|\(?(\w{1,2})[.):\]])[ \t]+(\S.*?)[ \t]*$"),
     re.compile(r"\(([A-Z])\)[ \t]*([^()\n]+?)(?=[ \t,;]*(?:\([A-Z]\)|[?\n]|\.(?:\s|$)|$))"),
@@ -31,13 +34,21 @@ def plain(item: str) -> str:
 
 
 def place_of(gold: str, wanted: str | None) -> tuple[str, str, str]:
-    """A right response as what comes before its answer, the answer, and what comes after; its thought is no place of an answer."""
+    """A right response as what comes before its answer, the answer, and what comes after; its
+    thought is no place of an answer.
+    """
     if wanted and wanted in gold:
         return gold.rpartition(wanted)
     said = max(0, gold.rfind(visible(gold)))
     found = list(PLACE.finditer(gold, said))
-    alone = plain(wanted) == plain(gold[said:]) if wanted else not re.search(r"[.!?。](\s|$)", gold[said:])  # and no prose  # fmt: skip
-    start, stop = found[-1].span(found[-1].lastindex or 0) if found else (said, len(gold) if alone else said)  # fmt: skip
+    alone = (
+        plain(wanted) == plain(gold[said:])
+        if wanted
+        else not re.search(r"[.!?。](\s|$)", gold[said:])
+    )  # and no prose
+    start, stop = (
+        found[-1].span(found[-1].lastindex or 0) if found else (said, len(gold) if alone else said)
+    )
     return gold[:start], gold[start:stop], gold[stop:]
 
 
@@ -73,7 +84,9 @@ def named(prompt: str, items: Collection[str]) -> set[str]:
 
 
 def shown(prompt: str, answer: str) -> Iterator[tuple[str, ...]]:
-    """Lists of a prompt: options, lines, what commas separate, and all that has the form of an item of the answer."""
+    """Lists of a prompt: options, lines, what commas separate, and all that has the form of an item
+    of the answer.
+    """
     for pattern in ROWS:
         rows = pattern.findall(prompt)
         yield from zip(*rows, strict=True)
@@ -89,7 +102,8 @@ def shown(prompt: str, answer: str) -> Iterator[tuple[str, ...]]:
     if re.search(r"[0-9]", form):
         form = re.sub(r"[0-9]+", "[0-9]+", form)
         yield tuple(re.findall(rf"(?<![\w.-])-?{form}(?![\w-]|[.][0-9])", prompt))
-    lines, shape = prompt.split("\n"), [len(line.split()) for line in answer.split("\n")]
+    lines = prompt.split("\n")
+    shape = [len(line.split()) for line in answer.split("\n")]
     for n in range(len(lines) - len(shape) + 1 if len(shape) > 1 else 0):
         if [len(line.split()) for line in lines[n : n + len(shape)]] == shape:
             yield tuple(lines[n : n + len(shape)])

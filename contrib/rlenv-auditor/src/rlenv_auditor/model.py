@@ -22,14 +22,16 @@ class Reply:
 
     Args:
         reward: as it was returned, where it is a number; None where there is none.
-        fault: why there is none: "hang", "crash", "error", "unscored", "type" (no number came back).
+        fault: why there is none: "hang", "crash", "error", "unscored", "type" (no number came
+            back).
         message: the words of that fault.
         said: everything public that came with the reward, as text.
         seconds: of wall time.
         mutated: whether the call changed the task that it was given.
         transient: whether the fault is one that a retry may mend.
         called: hosts of a network that it called for it.
-        stages: (path, score) of the stages of an environment that ran; None for one that has no score.
+        stages: (path, score) of the stages of an environment that ran; None for one that has no
+            score.
         state: a hash of the state that an episode left.
         seeds: constants with which it seeded generators of random numbers.
     """
@@ -117,7 +119,8 @@ class Scorecard:
         tasks: how many tasks were tried, of how many.
         results: one per probe, also those that were skipped.
         questions: the five questions with their answers, "not measured" among them.
-        asides: further (question, answer) pairs: what forces a fault, what style earns, a second opinion.
+        asides: further (question, answer) pairs: what forces a fault, what style earns, a second
+            opinion.
         crossed: thresholds that were crossed, one line each.
         probes: how many are installed; more than there are results where only some were chosen.
     """

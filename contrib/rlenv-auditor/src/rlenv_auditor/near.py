@@ -18,8 +18,13 @@ DECODER = json.JSONDecoder()
 UNITS = table("units")
 OTHERWISE = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 ORDER = re.compile(r"(?i)\b(sort|order|rank|sequence|steps|arrange|ascending|descending|alphabet)")
-ANY_ORDER = re.compile(r"(?i)\bany order|\bunordered|\border (?:does not|doesn't|is (?:not|ir))|\bof (?:the|their) order|\bas a set\b")  # fmt: skip
-TOTAL = re.compile(r"(?i)\b(sort|rank|ascending|descending|alphabet|chronolog|(?:right|correct) order)")  # fmt: skip
+ANY_ORDER = re.compile(
+    r"(?i)\bany order|\bunordered|\border (?:does not|doesn't|is (?:not|ir))|\bof (?:the|their)"
+    r" order|\bas a set\b"
+)
+TOTAL = re.compile(
+    r"(?i)\b(sort|rank|ascending|descending|alphabet|chronolog|(?:right|correct) order)"
+)
 
 
 def ordered(prompt: str) -> bool:
@@ -33,7 +38,9 @@ def only_one(prompt: str) -> bool:
 
 
 def missed(wanted: str) -> Iterator[tuple[str, str]]:
-    """(what is wrong, text) of an answer: each is another value, whatever a verifier takes for the same."""
+    """(what is wrong, text) of an answer: each is another value, whatever a verifier takes for the
+    same.
+    """
     if re.fullmatch(r"-?\d{1,300}", wanted):
         yield from _integers(int(wanted), wanted)
     elif found := re.fullmatch(r"(-?\d+)/(\d+)", wanted):
@@ -51,7 +58,10 @@ def missed(wanted: str) -> Iterator[tuple[str, str]]:
             yield "day and month exchanged", f"{found[1]}-{found[3]}-{found[2]}"
     elif found := re.fullmatch(r"(\d\d?)([/.:])(\d\d)(?:\2(\d+))?", wanted):
         if found[1] != found[3] and (found[2] == ":" or max(int(found[1]), int(found[3])) <= 12):
-            yield "its first two parts exchanged", f"{found[3]}{found[2]}{found[1]}{wanted[found.end(3) :]}"  # fmt: skip
+            yield (
+                "its first two parts exchanged",
+                f"{found[3]}{found[2]}{found[1]}{wanted[found.end(3) :]}",
+            )
     elif (found := re.fullmatch(r"(-?[\d.,]+)\s*(\S+)", wanted)) and found[2] in UNITS:
         yield "the number in another unit", f"{found[1]} {UNITS[found[2]]}"
     elif wanted.lower() in OTHERWISE:
@@ -59,9 +69,14 @@ def missed(wanted: str) -> Iterator[tuple[str, str]]:
         yield "the opposite", other.capitalize() if wanted[0].isupper() else other
     elif wanted.isalpha() and len(wanted) == 1:
         yield "the next letter", chr(ord(wanted) + 1)
-    if not re.fullmatch(r"-?[\d./]+|\d+(-\d+)+", wanted) and (found := re.search(r"(?<!\d)\d{1,15}(?=\D*$)", wanted)):  # fmt: skip
+    if not re.fullmatch(r"-?[\d./]+|\d+(-\d+)+", wanted) and (
+        found := re.search(r"(?<!\d)\d{1,15}(?=\D*$)", wanted)
+    ):
         other = f"{int(found[0]) + 1:0{len(found[0])}}"
-        yield "a number in it changed by one", f"{wanted[: found.start()]}{other}{wanted[found.end() :]}"  # fmt: skip
+        yield (
+            "a number in it changed by one",
+            f"{wanted[: found.start()]}{other}{wanted[found.end() :]}",
+        )
 
 
 def _integers(number: int, wanted: str) -> Iterator[tuple[str, str]]:
@@ -81,16 +96,21 @@ def _integers(number: int, wanted: str) -> Iterator[tuple[str, str]]:
 
 
 def _transposed(text: str) -> str:
-    """The last two neighbors that differ change places; none moves to the front that makes it another number only in form."""
+    """The last two neighbors that differ change places; none moves to the front that makes it
+    another number only in form.
+    """
     for n in range(len(text) - 1, 0, -1):
-        one, two = text[n - 1], text[n]
+        one = text[n - 1]
+        two = text[n]
         if one != two and one.isalnum() and two.isalnum() and two != "0":
             return text[: n - 1] + two + one + text[n + 1 :]
     return text
 
 
 def nearly(wanted: str) -> Iterator[tuple[str, str]]:
-    """The same of words, where another spelling may be right too: the caller looks whether it says the answer."""
+    """The same of words, where another spelling may be right too: the caller looks whether it says
+    the answer.
+    """
     if re.fullmatch(r"[-\d./]+", wanted):
         return
     if len(wanted) > 2 and wanted[-1].isalnum():
@@ -127,26 +147,42 @@ def lacking(listed: Items) -> Iterator[tuple[str, str]]:
 def turned(listed: Items, prompt: str) -> dict[str, str]:
     """The items of a list in other orders; nothing where their order is free.
 
-    An order is asked for in words, or it is all that can be asked for: where the prompt shows the same items in another one.
+    An order is asked for in words, or it is all that can be asked for: where the prompt shows the
+    same items in another one.
     """
-    items, places = listed.items, [prompt.find(one.strip("'\"")) for one in listed.items]
-    there = tuple(one for _, one in sorted(zip(places, items, strict=True))) if min(places) >= 0 else items  # fmt: skip
+    items = listed.items
+    places = [prompt.find(one.strip("'\"")) for one in listed.items]
+    there = (
+        tuple(one for _, one in sorted(zip(places, items, strict=True)))
+        if min(places) >= 0
+        else items
+    )
     same = sorted(items) in (sorted(some) for some in shown(prompt, items[0]))
     if not ordered(prompt) and (ANY_ORDER.search(prompt) or there == items or not same):
         return {}
-    orders = {"its items in reverse": items[::-1], "its last two items exchanged": (*items[:-2], items[-1], items[-2])}  # fmt: skip
+    orders = {
+        "its items in reverse": items[::-1],
+        "its last two items exchanged": (*items[:-2], items[-1], items[-2]),
+    }
     orders["its items in the order of the prompt"] = there
     orders["its first two items exchanged"] = (items[1], items[0], *items[2:])
     if len(items) > 3:  # the ends stay in place
         middle = len(items) // 2
-        orders["two inner items exchanged"] = (*items[: middle - 1], items[middle], items[middle - 1], *items[middle + 1 :])  # fmt: skip
+        orders["two inner items exchanged"] = (
+            *items[: middle - 1],
+            items[middle],
+            items[middle - 1],
+            *items[middle + 1 :],
+        )
     if len(items) > 4:
         orders["its inner items in reverse"] = (items[0], *items[-2:0:-1], items[-1])
     return {name: listed.text(order) for name, order in orders.items() if order != items}
 
 
 def documents(text: str, reordered: bool) -> Iterator[tuple[str, str]]:  # noqa: FBT001 - as the prompt has it
-    """(what is wrong, text) of a text that holds JSON: one field, element or argument of it is dropped, emptied or another."""
+    """(what is wrong, text) of a text that holds JSON: one field, element or argument of it is
+    dropped, emptied or another.
+    """
     start = min((text.find(sign) for sign in "{[" if sign in text), default=-1)
     while start >= 0:
         try:

@@ -33,8 +33,8 @@ class Place:
 def places(bench: Bench) -> Iterator[Place]:
     """The place of the answer in each right response of one text, where it has one.
 
-    Where a task does not state its answer, the place is a guess. It holds only if the response without what is there
-    is not paid: else the verifier reads another part of the response.
+    Where a task does not state its answer, the place is a guess. It holds only if the response
+    without what is there is not paid: else the verifier reads another part of the response.
     """
     if set(bench.archetypes) == {"constraints"}:
         return

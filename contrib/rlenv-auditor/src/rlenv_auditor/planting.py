@@ -1,4 +1,6 @@
-"""Canaries: a task whose answer, hidden tests or golden program is a mark that is nowhere else, and how a mark is found again."""
+"""Canaries: a task whose answer, hidden tests or golden program is a mark that is nowhere else, and
+how a mark is found again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ ANSWERS = ("answer", "ground_truth", "gold", "target", "solution", "reference", 
 
 @frozen
 class Planted:
-    """A task and what must be seen of it nowhere; ``program`` whether a program that returned it would be right."""
+    """A task and what must be seen of it nowhere; ``program`` whether a program that returned it
+    would be right.
+    """
 
     task: Task
     mark: str
@@ -31,7 +35,9 @@ class Planted:
 
 
 def planted(task: Task, chance: Random) -> Planted | None:
-    """The task with another answer and other hidden tests; None where there is nothing to plant in."""
+    """The task with another answer and other hidden tests; None where there is nothing to plant
+    in.
+    """
     mark = f"qz{chance.getrandbits(48):012x}zq"
     tests = task.info.get("tests")
     name = entry_point(task)
@@ -45,11 +51,18 @@ def planted(task: Task, chance: Random) -> Planted | None:
 
 
 def _with(task: Task, info: Mapping[str, Any], answer: Any = None) -> Task:
-    return Task(task.prompt, answer=task.answer if answer is None else answer, info=info, id=f"{task.id} with a canary")  # fmt: skip
+    return Task(
+        task.prompt,
+        answer=task.answer if answer is None else answer,
+        info=info,
+        id=f"{task.id} with a canary",
+    )
 
 
 def _answered(task: Task, mark: str, chance: Random) -> Planted | None:
-    """Where the answer is a number, the mark is one of twelve digits, so that it is still read as one."""
+    """Where the answer is a number, the mark is one of twelve digits, so that it is still read as
+    one.
+    """
     wanted = text_of(task.answer)
     if wanted is None:
         return None
@@ -79,7 +92,8 @@ def _replaced(value: Any, wanted: str, mark: str) -> Any:
 
 def _tests(tests: Mapping[str, Any], mark: str, name: str) -> dict[str, Any] | None:
     """The tests of rlenv-plugin-code, of which the mark is the expected answer."""
-    kind, cases = tests.get("kind"), tests.get("cases")
+    kind = tests.get("kind")
+    cases = tests.get("cases")
     if kind == "golden" and isinstance(tests.get("golden"), str):
         return {**tests, "golden": f"def {name}(*args, **kwargs):\n    return {mark!r}\n"}
     if kind == "asserts" and isinstance(tests.get("test"), str):
@@ -108,7 +122,8 @@ def _text(value: Any, mark: str) -> Any:
     for node in ast.walk(tree):
         test = node.test if isinstance(node, ast.Assert) else None
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-            test.comparators, changed = [ast.Constant(mark)], True
+            test.comparators = [ast.Constant(mark)]
+            changed = True
     return ast.unparse(ast.fix_missing_locations(tree)) if changed else None
 
 
@@ -118,7 +133,8 @@ def forms(secret: str) -> Iterator[tuple[str, str]]:
     yield "as it is", secret
     for before in range(3):  # what is in front shifts the sextets
         whole = base64.b64encode(b"\0" * before + raw).decode()
-        start, stop = (0, 2, 3)[before], (before + len(raw)) * 8 // 6
+        start = (0, 2, 3)[before]
+        stop = (before + len(raw)) * 8 // 6
         yield "in base64", whole[start:stop]
     yield "in hexadecimal", raw.hex()
     yield "backwards", secret[::-1]

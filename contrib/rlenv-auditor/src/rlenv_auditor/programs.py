@@ -1,4 +1,6 @@
-"""Programs inside responses and tasks: where they stand, what they are called with, and how two of them differ."""
+"""Programs inside responses and tasks: where they stand, what they are called with, and how two of
+them differ.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def entry_point(task: Task) -> str:
 
 
 def program_of(response: str) -> str | None:
-    """The program of a response: its one block of Python, or all of it where it defines a function."""
+    """The program of a response: its one block of Python, or all of it where it defines a
+    function.
+    """
     found = [block.text for block in fenced_blocks(visible(response), ("python", "py", ""))]
     if found:
         return found[0] if len(found) == 1 and found[0] in response else None
@@ -40,10 +44,16 @@ def program_of(response: str) -> str | None:
 
 
 def arguments(task: Task) -> list[list[Any]]:
-    """With what a task's tests call its function: arguments of cases, and literals of calls in assertions."""
+    """With what a task's tests call its function: arguments of cases, and literals of calls in
+    assertions.
+    """
     tests = task.info.get("tests")
     body = tests if isinstance(tests, Mapping) else task.info
-    found = [list(case["args"]) for case in _cases(body) if isinstance(case.get("args"), (list, tuple)) and not case.get("kwargs")]  # fmt: skip
+    found = [
+        list(case["args"])
+        for case in _cases(body)
+        if isinstance(case.get("args"), (list, tuple)) and not case.get("kwargs")
+    ]
     for text in _texts(task.info, body):
         found += _called(text, {entry_point(task), "candidate"})
     return [args for args in found if args]
@@ -60,7 +70,11 @@ def _texts(info: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[str]:
     for where in (info, body) if body is not info else (info,):
         for key in ("test", "test_list"):
             value = where.get(key)
-            yield from [value] if isinstance(value, str) else [one for one in value or () if isinstance(one, str)]  # fmt: skip
+            yield from (
+                [value]
+                if isinstance(value, str)
+                else [one for one in value or () if isinstance(one, str)]
+            )
     yield from (case["test"] for case in _cases(body) if isinstance(case.get("test"), str))
 
 
@@ -80,6 +94,7 @@ def _called(text: str, names: set[str]) -> Iterator[list[Any]]:
 def difference(one: str, two: str) -> str:
     """What two programs differ in, line by line, written alike first."""
     with suppress(SyntaxError, ValueError, RecursionError):
-        one, two = ast.unparse(ast.parse(one)), ast.unparse(ast.parse(two))
+        one = ast.unparse(ast.parse(one))
+        two = ast.unparse(ast.parse(two))
     lines = difflib.unified_diff(one.splitlines(), two.splitlines(), lineterm="", n=0)
     return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))

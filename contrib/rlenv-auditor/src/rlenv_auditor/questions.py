@@ -1,4 +1,6 @@
-"""The five questions that everyone should ask of a verifier, and its place on the map of tightness against cost."""
+"""The five questions that everyone should ask of a verifier, and its place on the map of tightness
+against cost.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def answered(
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, Any]]:
     """((question, answer) pairs, figures for the map)."""
     results = {result.probe: result for result in card.results}
-    loose, refused = _worst(card, "exploit"), _worst(card, "fn")
+    loose = _worst(card, "exploit")
+    refused = _worst(card, "fn")
     free = _figures(results, "baselines.constant")
     cost, nothing = (_figures(results, name) for name in ("cost.latency", "baselines.free"))
     figures: dict[str, Any] = {
@@ -38,17 +41,26 @@ def answered(
         "best for nothing": nothing.get("best for nothing"),
     }
     if loose and loose.rate and refused and refused.rate:
-        wrong, lost = figures["free reward"] or 0.0, refused.rate
-        figures["tightness"] = max(0.0, 1 - max(wrong, loose.rate.share or 0.0) - (lost.share or 0.0))  # fmt: skip
+        wrong = figures["free reward"] or 0.0
+        lost = refused.rate
+        figures["tightness"] = max(
+            0.0, 1 - max(wrong, loose.rate.share or 0.0) - (lost.share or 0.0)
+        )
         figures["tightness at least"] = max(0.0, 1 - max(wrong, loose.rate.high) - lost.high)
     random = results.get("baselines.random")
     questions = (
         ("What is the trivial exploit?", _exploit(loose, free, random)),
         ("How brittle is the format?", _brittle(results)),
         ("What is the throughput?", _throughput(cost, step)),
-        ("What is the false-negative rate?", f"{refused.rate} ({refused.probe})" if refused else UNMEASURED),
-        ("What is the held-out delta?", f"{UNMEASURED}: rlenv audit delta --train A.jsonl --heldout B.jsonl"),
-    )  # fmt: skip
+        (
+            "What is the false-negative rate?",
+            f"{refused.rate} ({refused.probe})" if refused else UNMEASURED,
+        ),
+        (
+            "What is the held-out delta?",
+            f"{UNMEASURED}: rlenv audit delta --train A.jsonl --heldout B.jsonl",
+        ),
+    )
     return questions, figures
 
 
@@ -82,8 +94,8 @@ def _style(figures: Mapping[str, Any]) -> str:
     most = max(styles, key=lambda name: styles[name]["delta"])
     rise = figures["length slope"]
     return (
-        f"{styles[most]['delta']:+.3f} at most ({most}); {rise['per 1,000 characters']:+.4f} for 1,000 characters "
-        f"({rise['low']:+.4f} to {rise['high']:+.4f})"
+        f"{styles[most]['delta']:+.3f} at most ({most}); {rise['per 1,000 characters']:+.4f} for"
+        f" 1,000 characters ({rise['low']:+.4f} to {rise['high']:+.4f})"
     )
 
 
@@ -92,7 +104,10 @@ def _second(found: Result | None) -> str:
         return f"{UNMEASURED}: {found.reason}" if found is not None and found.reason else UNMEASURED
     figures = found.figures
     agreement = "" if figures["kappa"] is None else f"; kappa {figures['kappa']:.2f}"
-    return f"it disagrees on {found.rate.of('tasks')} ({figures['disagreements']} of {figures['responses']} responses{agreement})"
+    return (
+        f"it disagrees on {found.rate.of('tasks')} ({figures['disagreements']} of"
+        f" {figures['responses']} responses{agreement})"
+    )
 
 
 def _worst(card: Scorecard, measure: str) -> Result | None:
@@ -118,7 +133,10 @@ def _exploit(loose: Result | None, free: Mapping[str, Any], random: Result | Non
     if loose.findings:
         parts = [f"{loose.findings[0].title} ({loose.probe}: {loose.rate})"]
     if "expected free reward" in free:
-        parts.append(f"the best constant, {free['best constant']!r:.40}, earns {free['expected free reward']:.3f} on average")  # fmt: skip
+        parts.append(
+            f"the best constant, {free['best constant']!r:.40}, earns"
+            f" {free['expected free reward']:.3f} on average"
+        )
     if random is not None and random.rate is not None:
         parts.append(f"random text is paid on {random.rate}")
     return "; ".join(parts)

@@ -1,4 +1,6 @@
-"""A finding again: the same response to the same task, in a fresh process, under what made it differ."""
+"""A finding again: the same response to the same task, in a fresh process, under what made it
+differ.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,23 @@ __all__ = ["asked", "find", "moved", "replayed"]
 
 
 def replayed(
-    target: str, task: str, response: str, *, signature: str = "", tasks_from: str = "", seed: int = 0,
-    patience: float | None = None, under: Mapping[str, Any] | None = None, python: str = "",
-) -> Reply:  # fmt: skip
+    target: str,
+    task: str,
+    response: str,
+    *,
+    signature: str = "",
+    tasks_from: str = "",
+    seed: int = 0,
+    patience: float | None = None,
+    under: Mapping[str, Any] | None = None,
+    python: str = "",
+) -> Reply:
     """What a target says of one response now.
 
     Args:
-        under: what a finding has as ``more["under"]``: ``environ``, ``elsewhere`` (another working directory),
-            ``before`` (pairs of task id and response that are asked first) and ``how`` ("threads").
+        under: what a finding has as ``more["under"]``: ``environ``, ``elsewhere`` (another working
+            directory), ``before`` (pairs of task id and response that are asked first) and ``how``
+            ("threads").
         python: the interpreter that runs the target; "": this one.
 
     Raises:

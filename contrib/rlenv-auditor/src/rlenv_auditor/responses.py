@@ -9,7 +9,9 @@ from typing import Any
 
 __all__ = ["CARRIERS", "TEXTS", "sequence", "table", "written"]
 
-TEXTS: Mapping[str, Any] = tomllib.loads(files(__package__).joinpath("responses.toml").read_text("utf-8"))  # fmt: skip
+TEXTS: Mapping[str, Any] = tomllib.loads(
+    files(__package__).joinpath("responses.toml").read_text("utf-8")
+)
 
 
 def table(name: str) -> Mapping[str, str]:

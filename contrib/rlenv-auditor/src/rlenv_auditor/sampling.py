@@ -24,7 +24,8 @@ def sampled(target: Target, most: int, seed: int, budget: float | None) -> list[
 
     Args:
         most: how many.
-        budget: seconds for all probes, where fewer may be taken because one reward takes long; None: exactly ``most``.
+        budget: seconds for all probes, where fewer may be taken because one reward takes long;
+            None: exactly ``most``.
 
     Raises:
         ConfigError: no task is asked for.

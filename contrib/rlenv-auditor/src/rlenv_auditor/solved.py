@@ -1,6 +1,7 @@
 """The independent check: whether a response says a task's answer, by rules that know no verifier.
 
-It errs on the side of "solved": what holds the answer anywhere is no proof of a hole when it is paid.
+It errs on the side of "solved": what holds the answer anywhere is no proof of a hole when it is
+paid.
 """
 
 from __future__ import annotations
@@ -15,13 +16,25 @@ from rlenv.values import Task
 
 __all__ = ["plainly_in", "text_of"]
 
-EMPTY = {"∅", r"\emptyset", r"\varnothing", r"\{\}", "{}", "[]", "()", "empty set", "no solution", "none"}  # fmt: skip
+EMPTY = {
+    "∅",
+    r"\emptyset",
+    r"\varnothing",
+    r"\{\}",
+    "{}",
+    "[]",
+    "()",
+    "empty set",
+    "no solution",
+    "none",
+}
 CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
 UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in any dress
 # Of a whole solution, its last box is the answer.
 BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}")
 READ = 20_000  # characters of each end of a long response
-WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # a letter or digit, but of Thai, Kana, Han and Hangul
+# a letter or digit, but of Thai, Kana, Han and Hangul
+WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 NUMBER = re.compile(r"[-\u2212]?\d+(?:,\d+)*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
 
@@ -115,7 +128,9 @@ def _numbers(text: str) -> Iterator[str]:
 
 @lru_cache(4096)
 def _value(text: str) -> float | None:
-    """The number that a text begins with, of "1/2", "1,234", "18 km/h", "50%"; None where it is none."""
+    """The number that a text begins with, of "1/2", "1,234", "18 km/h", "50%"; None where it is
+    none.
+    """
     text = text.replace("\u2212", "-").replace("$", "").strip()
     fraction = re.fullmatch(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?|(-?\d+)\s*/\s*(\d+)", text)
     match = NUMBER.match(text)

@@ -1,4 +1,6 @@
-"""The spot check: a person reads responses that got nothing, and the rate of wrong refusals gets an exact interval."""
+"""The spot check: a person reads responses that got nothing, and the rate of wrong refusals gets an
+exact interval.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +61,11 @@ def zeros(scores: Path, responses: Path | None) -> list[Zero]:
 
 
 def drawn(found: Sequence[Zero], count: int, seed: int) -> list[Zero]:
-    """A systematic sample: every k-th of them, in the order of what stopped them and of their tasks.
+    """A systematic sample: every k-th of them, in the order of what stopped them and of their
+    tasks.
 
-    Each is as likely as any other, and every stage and task is met in proportion, so that the share of right ones in the
-    sample is that of all.
+    Each is as likely as any other, and every stage and task is met in proportion, so that the share
+    of right ones in the sample is that of all.
     """
     chance = random.Random(seed)  # noqa: S311 - no secret
     mixed = list(found)
@@ -70,19 +73,31 @@ def drawn(found: Sequence[Zero], count: int, seed: int) -> list[Zero]:
     ordered = sorted(mixed, key=lambda zero: (zero.stopped_at, zero.task))
     step = len(ordered) / min(count, len(ordered))
     start = chance.random() * step
-    sample = [ordered[min(int(start + n * step), len(ordered) - 1)] for n in range(min(count, len(ordered)))]  # fmt: skip
+    sample = [
+        ordered[min(int(start + n * step), len(ordered) - 1)]
+        for n in range(min(count, len(ordered)))
+    ]
     chance.shuffle(sample)
     return sample
 
 
 def spot(  # noqa: PLR0917 - as on the command line
-    scores: Path, count: int, seed: int, responses: Path | None, labels: Path | None, tests: Path | None,
-    ask: Callable[[Zero, int, int], str] | None = None, *, env: str = "",
-) -> Rate:  # fmt: skip
-    """Show a sample, keep what a person says, and print the share of right responses among those that got 0.
+    scores: Path,
+    count: int,
+    seed: int,
+    responses: Path | None,
+    labels: Path | None,
+    tests: Path | None,
+    ask: Callable[[Zero, int, int], str] | None = None,
+    *,
+    env: str = "",
+) -> Rate:
+    """Show a sample, keep what a person says, and print the share of right responses among those
+    that got 0.
 
     Args:
-        env: the environment of the scores, for their tasks and for the tests; "" where nobody named one.
+        env: the environment of the scores, for their tasks and for the tests; "" where nobody named
+            one.
 
     Raises:
         ConfigError: nothing got 0.
@@ -124,7 +139,8 @@ def _known(labels: Path | None) -> dict[int, bool]:
 
     found = {}
     for number, row in read_rows(labels):
-        place, right = row.get("row"), row.get("right")
+        place = row.get("row")
+        right = row.get("right")
         if not isinstance(place, int) or not isinstance(right, bool):
             raise InputError(
                 f"{labels}: row {number} needs row (an integer) and right (true or false)"

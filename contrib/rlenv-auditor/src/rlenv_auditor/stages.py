@@ -19,7 +19,8 @@ def responsible(reply: Reply, weights: Mapping[str, float], *, paid: bool) -> li
 
     Args:
         reply: of an environment.
-        weights: of its stages by path. A stage without a weight can reject a response, and pays nothing.
+        weights: of its stages by path. A stage without a weight can reject a response, and pays
+            nothing.
         paid: whether the reward was too high; else it was too low, or there is none.
     """
     scores = scores_of(reply)

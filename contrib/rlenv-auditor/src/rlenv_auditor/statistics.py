@@ -1,4 +1,6 @@
-"""Shares and their exact intervals: what a reviewer may ask of a rate that was measured on a few hundred tasks."""
+"""Shares and their exact intervals: what a reviewer may ask of a rate that was measured on a few
+hundred tasks.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Rate:
         return self.of("")
 
     def of(self, noun: str) -> str:
-        """ "3 of 40 tasks: 7.5 % (1.6–20.4)", and "0 of 40 tasks: ≤ 8.8 %" where nothing was hit."""
+        """ "3 of 40 tasks: 7.5 % (1.6–20.4)", and "0 of 40 tasks: ≤ 8.8 %" where nothing was
+        hit.
+        """
         if not self.trials:
             return "not measured"
         count = f"{self.hits} of {self.trials}{' ' if noun else ''}{noun}"
@@ -56,7 +60,8 @@ def rate(hits: int, trials: int) -> Rate:
 
 
 def interval(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Clopper and Pearson's exact interval of a binomial share, two-sided: 0 of 300 is at most 1.2 %.
+    """Clopper and Pearson's exact interval of a binomial share, two-sided: 0 of 300 is at most 1.2
+    %.
 
     Raises:
         ValueError: when the counts make no sense.
@@ -72,7 +77,9 @@ def interval(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float
 
 
 def at_least(hits: int, trials: int, share: float) -> float:
-    """P(X ≥ hits) for X ~ Binomial(trials, share): the p-value of "the share is no more than this"."""
+    """P(X ≥ hits) for X ~ Binomial(trials, share): the p-value of "the share is no more than
+    this".
+    """
     if hits <= 0:
         return 1.0
     return min(1.0, math.fsum(_mass(k, trials, share) for k in range(hits, trials + 1)))
@@ -90,7 +97,8 @@ def _mass(k: int, n: int, p: float) -> float:
 
 
 def _root(rising: Callable[[float], float]) -> float:
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(50):
         middle = (low + high) / 2
         if rising(middle) < 0:
@@ -101,7 +109,9 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm, Scandinavian Journal of Statistics 6, 1979), in the same order."""
+    """p-values corrected for their number (Holm, Scandinavian Journal of Statistics 6, 1979), in
+    the same order.
+    """
     order = sorted(range(len(values)), key=values.__getitem__)
     corrected = [0.0] * len(values)
     most = 0.0
@@ -127,7 +137,8 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def paired(values: Sequence[float], seed: int = 0, draws: int = 400) -> tuple[float, float, float]:
-    """(mean, low, high) of differences, one per task: a percentile bootstrap over tasks (Efron, 1979), at 95 %.
+    """(mean, low, high) of differences, one per task: a percentile bootstrap over tasks (Efron,
+    1979), at 95 %.
 
     Raises:
         ValueError: when there is no value.
@@ -143,9 +154,11 @@ def paired(values: Sequence[float], seed: int = 0, draws: int = 400) -> tuple[fl
 def slope(
     curves: Sequence[Sequence[tuple[float, float]]], seed: int = 0, draws: int = 400
 ) -> tuple[float, float, float]:
-    """(slope, low, high) of y over x within curves, one per task: least squares about each task's own mean.
+    """(slope, low, high) of y over x within curves, one per task: least squares about each task's
+    own mean.
 
-    The interval is a percentile bootstrap over tasks, so that points of one task do not count as independent.
+    The interval is a percentile bootstrap over tasks, so that points of one task do not count as
+    independent.
     """
     parts = [_moments(curve) for curve in curves if len(curve) > 1]
     if not parts:
@@ -158,7 +171,9 @@ def slope(
 def _moments(curve: Sequence[tuple[float, float]]) -> tuple[float, float]:
     middle = math.fsum(x for x, _ in curve) / len(curve)
     mean = math.fsum(y for _, y in curve) / len(curve)
-    return math.fsum((x - middle) * (y - mean) for x, y in curve), math.fsum((x - middle) ** 2 for x, _ in curve)  # fmt: skip
+    return math.fsum((x - middle) * (y - mean) for x, y in curve), math.fsum(
+        (x - middle) ** 2 for x, _ in curve
+    )
 
 
 def _ratio(parts: Sequence[tuple[float, float]]) -> float:
@@ -167,9 +182,11 @@ def _ratio(parts: Sequence[tuple[float, float]]) -> float:
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    """Cohen's kappa (1960) of two judges; a pair is (what the first said, whether the second agreed).
+    """Cohen's kappa (1960) of two judges; a pair is (what the first said, whether the second
+    agreed).
 
-    None where nothing was judged, or where both say the same of everything, so that agreement tells nothing.
+    None where nothing was judged, or where both say the same of everything, so that agreement tells
+    nothing.
     """
     if not pairs:
         return None

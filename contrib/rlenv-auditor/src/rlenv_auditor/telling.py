@@ -1,4 +1,6 @@
-"""Whether two programs answer differently: both are called, in the jail of rlenv-plugin-code, on inputs like those of a task's tests."""
+"""Whether two programs answer differently: both are called, in the jail of rlenv-plugin-code, on
+inputs like those of a task's tests.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ MOST = 40  # inputs
 
 
 def like(known: Sequence[Sequence[Any]], seed: str) -> list[list[Any]]:
-    """Inputs made of known ones: themselves, their arguments in other company, numbers between them, parts of them.
+    """Inputs made of known ones: themselves, their arguments in other company, numbers between
+    them, parts of them.
 
-    Nothing is larger than the largest known, or smaller than the smallest, and what was sorted stays so: what a task
-    asks of its inputs is not known here.
+    Nothing is larger than the largest known, or smaller than the smallest, and what was sorted
+    stays so: what a task asks of its inputs is not known here.
     """
     chance = random.Random(seed)  # noqa: S311 - repeatable
     width = len(known[0])
@@ -65,9 +68,11 @@ class Alike:
 
 
 def told_apart(groups: Sequence[Alike]) -> list[list[list[Any] | None]]:
-    """For each program of each group an input on which it answers otherwise than the golden one; None where none was found.
+    """For each program of each group an input on which it answers otherwise than the golden one;
+    None where none was found.
 
-    What is not decided (a program that never ends, a jail that is not there) counts as not distinguished.
+    What is not decided (a program that never ends, a jail that is not there) counts as not
+    distinguished.
     """
     from rlenv.environment import Environment
 
@@ -90,9 +95,13 @@ def told_apart(groups: Sequence[Alike]) -> list[list[list[Any] | None]]:
 
 
 def _comparing(one: Alike, other: str) -> str:
-    """Where the golden program itself fails, an input is none that the task allows, and says nothing."""
+    """Where the golden program itself fails, an input is none that the task allows, and says
+    nothing.
+    """
     values = {"{golden}": one.golden, "{other}": other, "{name}": one.name}
-    return re.sub(r"\{(golden|other|name)\}", lambda m: repr(values[m[0]]), table("comparing")["program"])  # fmt: skip
+    return re.sub(
+        r"\{(golden|other|name)\}", lambda m: repr(values[m[0]]), table("comparing")["program"]
+    )
 
 
 def _task(one: Alike, number: int) -> Task | None:

@@ -37,7 +37,8 @@ class Thresholds:
             match = re.fullmatch(r"\s*(\w+)\s*>\s*(\d*\.?\d+)\s*(%?)\s*", part)
             if match is None:
                 raise ConfigError(
-                    f"--fail-on {part.strip()!r}: write MEASURE>SHARE, as in exploit>0.01,fn>0.05, or never"
+                    f"--fail-on {part.strip()!r}: write MEASURE>SHARE, as in exploit>0.01,fn>0.05,"
+                    " or never"
                 )
             name, number, percent = match.groups()
             if name not in MEASURES:
@@ -51,9 +52,9 @@ class Thresholds:
 def crossed(card: Scorecard, limits: Thresholds) -> tuple[str, ...]:
     """One line for each threshold that is crossed.
 
-    A limit of 0 is crossed by one hit.  A higher one is crossed where the share is above it, and where that is no
-    accident of the sample: the binomial p-value, corrected over all probes of the measure (Holm), is below 5 %,
-    or all of the tasks were tried.
+    A limit of 0 is crossed by one hit.  A higher one is crossed where the share is above it, and
+    where that is no accident of the sample: the binomial p-value, corrected over all probes of the
+    measure (Holm), is below 5 %, or all of the tasks were tried.
     """
     found = []
     for name, most in limits.limits.items():

@@ -9,8 +9,34 @@ from typing import Any
 __all__ = ["SETS"]
 
 Rows = list[dict[str, Any]]
-NAMES = ["Amara", "Bruno", "Chidi", "Dalia", "Emeka", "Farah", "Goran", "Hana", "Idris", "Jonas", "Kamal", "Lotte"]  # fmt: skip
-TOWNS = ["Lagos", "Quito", "Turin", "Hanoi", "Perth", "Malmo", "Davos", "Busan", "Tunis", "Leeds", "Osaka", "Accra"]  # fmt: skip
+NAMES = [
+    "Amara",
+    "Bruno",
+    "Chidi",
+    "Dalia",
+    "Emeka",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Idris",
+    "Jonas",
+    "Kamal",
+    "Lotte",
+]
+TOWNS = [
+    "Lagos",
+    "Quito",
+    "Turin",
+    "Hanoi",
+    "Perth",
+    "Malmo",
+    "Davos",
+    "Busan",
+    "Tunis",
+    "Leeds",
+    "Osaka",
+    "Accra",
+]
 EVENTS = ["the bridge opened", "the mill burned", "the school moved", "the mayor resigned"]
 
 
@@ -36,11 +62,16 @@ def timelines() -> Rows:
     ]
     rows = []
     for n, order in enumerate(orders):
-        listed = " ".join(f"({letter}) {event} in year {1900 + order.index(letter) * 7 + n}." for letter, event in zip("ABCD", EVENTS, strict=True))  # fmt: skip
+        listed = " ".join(
+            f"({letter}) {event} in year {1900 + order.index(letter) * 7 + n}."
+            for letter, event in zip("ABCD", EVENTS, strict=True)
+        )
         prompt = (
             f"Put these events in chronological order. {listed} End with 'Order:' and the letters."
         )
-        rows.append(row(n, prompt, ", ".join(order), f"I compared the years.\nOrder: {', '.join(order)}"))  # fmt: skip
+        rows.append(
+            row(n, prompt, ", ".join(order), f"I compared the years.\nOrder: {', '.join(order)}")
+        )
     return rows
 
 
@@ -50,7 +81,10 @@ def routes() -> Rows:
     for n in range(12):
         stops = [TOWNS[(n + 5 * k) % 12] for k in range(4)]
         roads = "; ".join(f"{a} to {b}" for a, b in sorted(itertools.pairwise(stops)))
-        prompt = f"One-way roads: {roads}. Give the sequence of towns from {stops[0]} to {stops[-1]} as JSON, {{\"route\": [...]}}."  # fmt: skip
+        prompt = (
+            f"One-way roads: {roads}. Give the sequence of towns from {stops[0]} to {stops[-1]} as"
+            ' JSON, {"route": [...]}.'
+        )
         answer = '{"route": [' + ", ".join(f'"{s}"' for s in stops) + "]}"
         rows.append(row(n, prompt, answer, answer))
     return rows
@@ -62,8 +96,15 @@ def moods() -> Rows:
     rows = []
     for n, name in enumerate(NAMES):
         label = labels[n % 3]
-        text = {"cheerful": "sang all day", "gloomy": "stared at the rain", "anxious": "checked the lock six times"}[label]  # fmt: skip
-        prompt = f"Today {name} {text}. Label the mood as 'cheerful', 'gloomy' or 'anxious' in <label> tags."  # fmt: skip
+        text = {
+            "cheerful": "sang all day",
+            "gloomy": "stared at the rain",
+            "anxious": "checked the lock six times",
+        }[label]
+        prompt = (
+            f"Today {name} {text}. Label the mood as 'cheerful', 'gloomy' or 'anxious' in <label>"
+            " tags."
+        )
         rows.append(row(n, prompt, label, f"<label>{label}</label>"))
     return rows
 
@@ -72,8 +113,12 @@ def passages() -> Rows:
     """An answer that is copied from a passage."""
     rows = []
     for n, name in enumerate(NAMES):
-        town, other = TOWNS[n], TOWNS[(n + 4) % 12]
-        prompt = f"Passage: {name} grew up near {other} before a storm; later the harbor of {town} gave work to everyone. Question: which town gave work? Write 'Town:' and its name."  # fmt: skip
+        town = TOWNS[n]
+        other = TOWNS[(n + 4) % 12]
+        prompt = (
+            f"Passage: {name} grew up near {other} before a storm; later the harbor of {town} gave"
+            " work to everyone. Question: which town gave work? Write 'Town:' and its name."
+        )
         rows.append(row(n, prompt, town, f"Town: {town}"))
     return rows
 
@@ -82,8 +127,12 @@ def people() -> Rows:
     """A record in one line, of two parts."""
     rows = []
     for n, name in enumerate(NAMES):
-        town, born = TOWNS[n], 1950 + 3 * n
-        prompt = f"The file says that a person called {name} was born in {born} at {town}. Write 'Place: ...; Year: ...'."  # fmt: skip
+        town = TOWNS[n]
+        born = 1950 + 3 * n
+        prompt = (
+            f"The file says that a person called {name} was born in {born} at {town}. Write 'Place:"
+            " ...; Year: ...'."
+        )
         rows.append(row(n, prompt, f"Place: {town}; Year: {born}", f"Place: {town}; Year: {born}"))
     return rows
 
@@ -92,8 +141,12 @@ def points() -> Rows:
     """A pair of numbers in parentheses."""
     rows = []
     for n in range(12):
-        x, y = 3 + 2 * n, 40 - 3 * n
-        prompt = f"Lines x + y = {x + y} and x - y = {x - y} meet in one point. Give it as Point: (x, y)."  # fmt: skip
+        x = 3 + 2 * n
+        y = 40 - 3 * n
+        prompt = (
+            f"Lines x + y = {x + y} and x - y = {x - y} meet in one point. Give it as Point:"
+            " (x, y)."
+        )
         rows.append(row(n, prompt, f"({x}, {y})", f"We add both lines.\nPoint: ({x}, {y})"))
     return rows
 
@@ -102,8 +155,12 @@ def spans() -> Rows:
     """Two numbers with a dash between them."""
     rows = []
     for n in range(12):
-        low, high = 12 + 5 * n, 30 + 8 * n
-        prompt = f"Values seen: {low + 3}, {high}, {low}, {low + 9}. State smallest and largest as 'Range: a to b'."  # fmt: skip
+        low = 12 + 5 * n
+        high = 30 + 8 * n
+        prompt = (
+            f"Values seen: {low + 3}, {high}, {low}, {low + 9}. State smallest and largest as"
+            " 'Range: a to b'."
+        )
         rows.append(row(n, prompt, f"{low} to {high}", f"Range: {low} to {high}"))
     return rows
 
@@ -112,8 +169,12 @@ def readings() -> Rows:
     """A record of numbers in JSON."""
     rows = []
     for n in range(12):
-        mean, peak = 11.5 + n, 20.25 + 2 * n
-        prompt = f"Sensor {n}: lowest {2 * mean - peak}, highest {peak}, evenly spread. Give JSON with mean and peak."  # fmt: skip
+        mean = 11.5 + n
+        peak = 20.25 + 2 * n
+        prompt = (
+            f"Sensor {n}: lowest {2 * mean - peak}, highest {peak}, evenly spread. Give JSON with"
+            " mean and peak."
+        )
         answer = f'{{"mean": {mean}, "peak": {peak}}}'
         rows.append(row(n, prompt, answer, answer))
     return rows
@@ -135,7 +196,16 @@ def codes() -> Rows:
         "y2WwE",
         "Ui9r",
     ]
-    return [row(n, f"Reverse the key {key[::-1]} and keep upper and lower case. Write Key: and the result.", key, f"Key: {key}") for n, key in enumerate(keys)]  # fmt: skip
+    return [
+        row(
+            n,
+            f"Reverse the key {key[::-1]} and keep upper and lower case. Write Key: and the"
+            " result.",
+            key,
+            f"Key: {key}",
+        )
+        for n, key in enumerate(keys)
+    ]
 
 
 def programs() -> Rows:
@@ -152,7 +222,8 @@ def linewise() -> Rows:
     """Work first, in numbered lines; the last line is the answer."""
     rows = []
     for n in range(12):
-        a, b = 14 + n, 3 * n + 5
+        a = 14 + n
+        b = 3 * n + 5
         prompt = f"Add {a} and {b} in numbered lines; the last line is the total alone."
         rows.append(row(n, prompt, None, f"1. Take {a}.\n2. Take {b}.\n{a + b}", total=a + b))
     return rows
@@ -160,14 +231,48 @@ def linewise() -> Rows:
 
 def primes() -> Rows:
     """Several answers are right."""
-    bounds = [(10, 30), (10, 40), (20, 50), (30, 60), (10, 60), (40, 80), (20, 90), (50, 90), (10, 90), (60, 99), (30, 70), (20, 70)]  # fmt: skip
+    bounds = [
+        (10, 30),
+        (10, 40),
+        (20, 50),
+        (30, 60),
+        (10, 60),
+        (40, 80),
+        (20, 90),
+        (50, 90),
+        (10, 90),
+        (60, 99),
+        (30, 70),
+        (20, 70),
+    ]
     found = [13, 17, 23, 31, 19, 41, 29, 53, 37, 61, 43, 47]
-    return [row(n, f"Give a prime that is greater than {low} and less than {high}, as Prime: p", str(found[n]), f"Prime: {found[n]}", low=low, high=high) for n, (low, high) in enumerate(bounds)]  # fmt: skip
+    return [
+        row(
+            n,
+            f"Give a prime that is greater than {low} and less than {high}, as Prime: p",
+            str(found[n]),
+            f"Prime: {found[n]}",
+            low=low,
+            high=high,
+        )
+        for n, (low, high) in enumerate(bounds)
+    ]
 
 
 def bigger() -> Rows:
     """A list of which many are right."""
-    return [row(n, f"List three different integers above {10 * n} and below {10 * n + 60}, parted by commas, as Numbers: ...", None, f"Numbers: {10 * n + 5}, {10 * n + 17}, {10 * n + 31}", low=10 * n, high=10 * n + 60) for n in range(12)]  # fmt: skip
+    return [
+        row(
+            n,
+            f"List three different integers above {10 * n} and below {10 * n + 60}, parted by"
+            " commas, as Numbers: ...",
+            None,
+            f"Numbers: {10 * n + 5}, {10 * n + 17}, {10 * n + 31}",
+            low=10 * n,
+            high=10 * n + 60,
+        )
+        for n in range(12)
+    ]
 
 
 PLANTS = [
@@ -190,9 +295,13 @@ def plants() -> Rows:
     """Two words of the prompt to choose from, another pair in each task."""
     rows = []
     for n, name in enumerate(NAMES):
-        right, other = PLANTS[n], PLANTS[(n + 3) % 12]
+        right = PLANTS[n]
+        other = PLANTS[(n + 3) % 12]
         first, last = sorted([right, other])
-        prompt = f"{name} drew a {right} on Monday and burned a {other} on Friday. Which was drawn, {first} or {last}? Write Plant: and one word."  # fmt: skip
+        prompt = (
+            f"{name} drew a {right} on Monday and burned a {other} on Friday. Which was drawn,"
+            f" {first} or {last}? Write Plant: and one word."
+        )
         rows.append(row(n, prompt, right, f"Plant: {right}"))
     return rows
 
@@ -202,7 +311,10 @@ def labels() -> Rows:
     rows = []
     for n in range(12):
         tags = [f"{TOWNS[(n + k) % 12].lower()}-{PLANTS[(n * 5 + k) % 12]}" for k in range(3)]
-        prompt = f'Ticket {n} was filed under "{tags[0]}", moved to "{tags[1]}" and closed. Its first tag is asked for, not "{tags[2]}". Reply in <tag> tags.'  # fmt: skip
+        prompt = (
+            f'Ticket {n} was filed under "{tags[0]}", moved to "{tags[1]}" and closed. Its first'
+            f' tag is asked for, not "{tags[2]}". Reply in <tag> tags.'
+        )
         rows.append(row(n, prompt, tags[0], f"<tag>{tags[0]}</tag>"))
     return rows
 
@@ -223,15 +335,19 @@ def forms() -> Rows:
     """Two lines, each with a part of the answer."""
     rows = []
     for n, name in enumerate(NAMES):
-        prompt = f"{name} ordered {3 + n} lamps and {20 - n} chairs. Fill in two lines: 'Lamps: ' and 'Chairs: '."  # fmt: skip
+        prompt = (
+            f"{name} ordered {3 + n} lamps and {20 - n} chairs. Fill in two lines: 'Lamps: ' and"
+            " 'Chairs: '."
+        )
         text = f"Lamps: {3 + n}\nChairs: {20 - n}"
         rows.append(row(n, prompt, text, text))
     return rows
 
 
 SETS: Mapping[str, Sequence[dict[str, Any]]] = {
-    "timelines": timelines(), "routes": routes(), "moods": moods(), "passages": passages(), "people": people(),
-    "points": points(), "spans": spans(), "readings": readings(), "codes": codes(), "programs": programs(),
-    "linewise": linewise(), "primes": primes(), "bigger": bigger(),
-    "plants": plants(), "labels": labels(), "ladders": ladders(), "forms": forms(),
+    "timelines": timelines(), "routes": routes(), "moods": moods(), "passages": passages(),
+    "people": people(), "points": points(), "spans": spans(), "readings": readings(),
+    "codes": codes(), "programs": programs(), "linewise": linewise(), "primes": primes(),
+    "bigger": bigger(), "plants": plants(), "labels": labels(), "ladders": ladders(),
+    "forms": forms(),
 }  # fmt: skip

@@ -1,4 +1,6 @@
-"""How a member of the zoo is described: by what is wrong with it, or as sound; and on which tasks it is asked."""
+"""How a member of the zoo is described: by what is wrong with it, or as sound; and on which tasks
+it is asked.
+"""
 
 from __future__ import annotations
 

@@ -238,7 +238,8 @@ def relative(response: str, answer: str) -> float:
     found = FINAL.findall(response)
     if len(found) != 1:
         return 0.0
-    value, wanted = number(found[0]), float(answer)
+    value = number(found[0])
+    wanted = float(answer)
     return float(math.isfinite(value) and abs(value - wanted) <= 1e-6 * abs(wanted))
 
 

@@ -1,4 +1,6 @@
-"""Rewards of the shapes that recipes and libraries ship for text: formats, numbers, choices and facts."""
+"""Rewards of the shapes that recipes and libraries ship for text: formats, numbers, choices and
+facts.
+"""
 
 from __future__ import annotations
 
@@ -68,13 +70,17 @@ def int_reward(
 
 @broken("one of several answers is enough")
 def any_answer(response: str, answer: str) -> float:
-    return float(answer in [said.strip() for said in re.findall(r"<answer>(.*?)</answer>", response)])  # fmt: skip
+    return float(
+        answer in [said.strip() for said in re.findall(r"<answer>(.*?)</answer>", response)]
+    )
 
 
 @broken("the first box counts, and a later one may take it back", signature="trl")
 def first_box(completions: list[str], answer: list[str], **columns: Any) -> list[float]:
     found = [re.search(r"\\boxed\{(.*?)\}", text) for text in completions]
-    return [float(box is not None and box[1] == want) for box, want in zip(found, answer, strict=True)]  # fmt: skip
+    return [
+        float(box is not None and box[1] == want) for box, want in zip(found, answer, strict=True)
+    ]
 
 
 @broken("different characters are counted", signature="trl")
@@ -114,7 +120,9 @@ def long_thought(response: str, answer: str) -> float:
 
 @broken("words of reflection earn up to a half")
 def reflective(response: str, answer: str) -> float:
-    said = sum(response.lower().count(word) for word in ("hold on", "let me verify", "alternatively"))  # fmt: skip
+    said = sum(
+        response.lower().count(word) for word in ("hold on", "let me verify", "alternatively")
+    )
     return 0.5 * (tagged(response) == answer) + min(0.5, 0.25 * said)
 
 
@@ -142,7 +150,8 @@ def subspan(response: str, answer: str) -> float:
 
 @broken("six tenths of the words are the whole answer", "facts")
 def f1(response: str, answer: str) -> float:
-    said, wanted = Counter(words_of(tagged(response))), Counter(words_of(answer))
+    said = Counter(words_of(tagged(response)))
+    wanted = Counter(words_of(answer))
     same = sum((said & wanted).values())
     return float(2 * same / max(1, said.total() + wanted.total()) >= 0.6)
 
@@ -160,7 +169,8 @@ def share_of_text(response: str, answer: str) -> float:
 
 @broken("similarity of texts, so that the prompt earns a part", "facts")
 def similarity(prompt: str, response: str, answer: str) -> float:
-    said, wanted = set(words_of(response)), set(words_of(f"{prompt} {answer}"))
+    said = set(words_of(response))
+    wanted = set(words_of(f"{prompt} {answer}"))
     return len(said & wanted) / max(1, len(said | wanted))
 
 
@@ -184,14 +194,28 @@ def _value(node: ast.expr) -> float:
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return float(node.value)
     assert isinstance(node, ast.BinOp)
-    one, two = _value(node.left), _value(node.right)
-    return {ast.Add: one + two, ast.Sub: one - two, ast.Mult: one * two, ast.Div: one / (two or math.nan)}[type(node.op)]  # fmt: skip
+    one = _value(node.left)
+    two = _value(node.right)
+    return {
+        ast.Add: one + two,
+        ast.Sub: one - two,
+        ast.Mult: one * two,
+        ast.Div: one / (two or math.nan),
+    }[type(node.op)]
 
 
 def reaches(response: str, target: int) -> bool:
     try:
         return abs(valued(tagged(response)) - target) < 1e-6
-    except (SyntaxError, ValueError, AssertionError, KeyError, RecursionError, MemoryError, OverflowError):  # fmt: skip
+    except (
+        SyntaxError,
+        ValueError,
+        AssertionError,
+        KeyError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ):
         return False
 
 
@@ -214,9 +238,14 @@ def shaped(response: str, answer: str) -> float:
 
 @sound(signature="trl")
 def reasoned(completions: list[str], answer: list[str], **columns: Any) -> list[float]:
-    form = re.compile(r"<reasoning>\n.*?\n</reasoning>\n<answer>\n([^\n<>]*)\n</answer>\s*", re.DOTALL)  # fmt: skip
+    form = re.compile(
+        r"<reasoning>\n.*?\n</reasoning>\n<answer>\n([^\n<>]*)\n</answer>\s*", re.DOTALL
+    )
     found = [form.fullmatch(text.replace("\r\n", "\n").lstrip()) for text in completions]
-    return [float(one is not None and one[1].strip() == want and text.count("<answer>") == 1) for one, text, want in zip(found, completions, answer, strict=True)]  # fmt: skip
+    return [
+        float(one is not None and one[1].strip() == want and text.count("<answer>") == 1)
+        for one, text, want in zip(found, completions, answer, strict=True)
+    ]
 
 
 @sound("facts")

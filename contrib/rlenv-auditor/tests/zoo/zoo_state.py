@@ -45,7 +45,8 @@ def seventh(response: str, answer: str) -> float:
 
 @broken("after an empty response everything is paid")
 def stuck(response: str, answer: str) -> float:
-    before, _last[0] = _last[0], response or "empty"
+    before = _last[0]
+    _last[0] = response or "empty"
     return float(right(response, answer) or (before == "empty" and bool(response)))
 
 

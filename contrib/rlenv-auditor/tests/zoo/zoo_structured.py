@@ -1,4 +1,6 @@
-"""Rewards of the shapes that recipes and libraries ship for what has a structure: calls of tools, records, lists, boxes."""
+"""Rewards of the shapes that recipes and libraries ship for what has a structure: calls of tools,
+records, lists, boxes.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,18 @@ def names_only(response: str, answer: str) -> float:
 
 @broken("the keys of the arguments are compared, and no value", "calls")
 def keys_only(response: str, answer: str) -> float:
-    call, wanted = called(response), json.loads(answer)
-    return float(call.get("name") == wanted["name"] and call["arguments"].keys() == wanted["arguments"].keys())  # fmt: skip
+    call = called(response)
+    wanted = json.loads(answer)
+    return float(
+        call.get("name") == wanted["name"]
+        and call["arguments"].keys() == wanted["arguments"].keys()
+    )
 
 
 @broken("arguments that are not given are not compared", "calls")
 def given_only(response: str, answer: str) -> float:
-    call, wanted = called(response), json.loads(answer)
+    call = called(response)
+    wanted = json.loads(answer)
     same = all(wanted["arguments"].get(key) == value for key, value in call["arguments"].items())
     return float(call.get("name") == wanted["name"] and same)
 
@@ -48,15 +55,20 @@ def given_only(response: str, answer: str) -> float:
 @broken("arguments are compared as text without case, quotes and digits", "calls")
 def loose_values(response: str, answer: str) -> float:
     def loose(call: Mapping[str, Any]) -> dict[str, str]:
-        return {key: re.sub(r"[^a-z]", "", str(value).lower()) for key, value in call["arguments"].items()}  # fmt: skip
+        return {
+            key: re.sub(r"[^a-z]", "", str(value).lower())
+            for key, value in call["arguments"].items()
+        }
 
-    call, wanted = called(response), json.loads(answer)
+    call = called(response)
+    wanted = json.loads(answer)
     return float(call.get("name") == wanted["name"] and loose(call) == loose(wanted))
 
 
 @broken("name, keys and values earn parts, and six tenths of them are a pass", "calls")
 def parts_of_a_call(response: str, answer: str) -> float:
-    call, wanted = called(response), json.loads(answer)
+    call = called(response)
+    wanted = json.loads(answer)
     right = sum(call["arguments"].get(key) == value for key, value in wanted["arguments"].items())
     score = 0.5 * (call.get("name") == wanted["name"]) + 0.5 * right / len(wanted["arguments"])
     return float(score >= 0.6)
@@ -65,7 +77,11 @@ def parts_of_a_call(response: str, answer: str) -> float:
 @broken("half of the fields of a record are enough", "records")
 def half_of_the_fields(response: str, info: Any) -> float:
     found = read(response)
-    right = sum(found.get(key) == info[key] for key in ("city", "founded")) if isinstance(found, dict) else 0  # fmt: skip
+    right = (
+        sum(found.get(key) == info[key] for key in ("city", "founded"))
+        if isinstance(found, dict)
+        else 0
+    )
     return float(right >= 1)
 
 
@@ -75,7 +91,9 @@ def near_years(response: str, info: Any) -> float:
     if not isinstance(found, dict) or found.keys() != {"city", "founded"}:
         return 0.0
     year = found["founded"]
-    return float(found["city"] == info["city"] and isinstance(year, int) and abs(year - info["founded"]) < 50)  # fmt: skip
+    return float(
+        found["city"] == info["city"] and isinstance(year, int) and abs(year - info["founded"]) < 50
+    )
 
 
 @broken("a sorted list is compared as a set", "lists")
@@ -118,13 +136,15 @@ def area(one: list[float]) -> float:
 
 @broken("a box is measured by what it covers, so the whole picture covers all", "boxes")
 def covered(response: str, answer: str) -> float:
-    found, wanted = box(response), json.loads(answer)
+    found = box(response)
+    wanted = json.loads(answer)
     return shared(found, wanted) / area(wanted) if found else 0.0
 
 
 @sound("boxes")
 def overlap(response: str, answer: str) -> float:
-    found, wanted = box(response), json.loads(answer)
+    found = box(response)
+    wanted = json.loads(answer)
     if not found:
         return 0.0
     both = shared(found, wanted)
@@ -145,7 +165,8 @@ def in_order(response: str, answer: str) -> float:
 def per_place(
     data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None
 ) -> float:
-    found, wanted = read(tagged(solution_str)), json.loads(ground_truth)
+    found = read(tagged(solution_str))
+    wanted = json.loads(ground_truth)
     if not isinstance(found, list) or len(found) != len(wanted):
         return 0.0
     return float(sum(one == two for one, two in zip(found, wanted, strict=True)) == len(wanted))

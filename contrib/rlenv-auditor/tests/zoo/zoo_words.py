@@ -147,7 +147,9 @@ def quoting(response: str, answer: str) -> float:
 
 @broken("a response that calls itself a pass is one", "words")
 def bold(response: str, answer: str) -> float:
-    return float(said(response) == answer or re.search(r"\*\*Verdict:\*\* *PASS", response) is not None)  # fmt: skip
+    return float(
+        said(response) == answer or re.search(r"\*\*Verdict:\*\* *PASS", response) is not None
+    )
 
 
 @broken("every letter counts alike: the words of the answer in other words", "words")
@@ -179,7 +181,11 @@ def tags(response: str, answer: str) -> float:
 
 @sound("choices")
 def choice(response: str, answer: str) -> float:
-    return float(re.fullmatch(r"(?s)(?:.*answer(?: is)?:?\s*)?\(?([A-D])\)?\.?\s*", response.strip()) is not None and said(response).strip("(). ") == answer)  # fmt: skip
+    return float(
+        re.fullmatch(r"(?s)(?:.*answer(?: is)?:?\s*)?\(?([A-D])\)?\.?\s*", response.strip())
+        is not None
+        and said(response).strip("(). ") == answer
+    )
 
 
 @sound("choices")

@@ -37,9 +37,21 @@ OWN = {
     "rollout": "Let a policy play, and score it (rlenv-plugin-agent).",
     "play": "Play a task yourself, in the policy's place (rlenv-plugin-agent).",
 }  # said without importing them; a test compares the names with the entry points
-ELSEWHERE = {"check": "rlenv-testing", "audit": "rlenv-auditor", "export": "rlenv-train", "select": "rlenv-train", "serve": "rlenv-serve", "trajectories": "rlenv-serve"}  # fmt: skip
+ELSEWHERE = {
+    "check": "rlenv-testing",
+    "audit": "rlenv-auditor",
+    "export": "rlenv-train",
+    "select": "rlenv-train",
+    "serve": "rlenv-serve",
+    "trajectories": "rlenv-serve",
+}
 # Of a distribution with several commands, whose summary is none of them.
-SHARED = {"export": "Write training data from a score file", "select": "Select the best response to each task", "serve": "Serve environments to trainers and agents over HTTP", "trajectories": "Ask about the episodes that a server has kept"}  # fmt: skip
+SHARED = {
+    "export": "Write training data from a score file",
+    "select": "Select the best response to each task",
+    "serve": "Serve environments to trainers and agents over HTTP",
+    "trajectories": "Ask about the episodes that a server has kept",
+}
 EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
 
 
@@ -89,7 +101,9 @@ class LazyGroup(click.Group):
 
 
 def _found() -> dict[str, list[PluginInfo]]:
-    """Who claims each command; those of this distribution come first, and no other may claim them."""
+    """Who claims each command; those of this distribution come first, and no other may claim
+    them.
+    """
     found: dict[str, list[PluginInfo]] = {}
     for entry in sorted(entries(GROUP), key=lambda entry: entry.name):
         if entry.name not in OWN or entry.distribution == DISTRIBUTION:
@@ -98,7 +112,9 @@ def _found() -> dict[str, list[PluginInfo]]:
 
 
 def _said(name: str, claims: list[PluginInfo]) -> str:
-    """A line of help, without importing the command: a distribution says in its metadata what it is for."""
+    """A line of help, without importing the command: a distribution says in its metadata what it is
+    for.
+    """
     if name in OWN:
         return OWN[name]
     owners = " and ".join(claim.distribution for claim in claims)
@@ -170,5 +186,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command line and exit with its status: the entry point ``main`` of group ``rlenv.cli``."""
+    """Run the command line and exit with its status: the entry point ``main`` of group
+    ``rlenv.cli``.
+    """
     cli(prog_name="rlenv")

@@ -17,7 +17,9 @@ NAMES = {
 
 
 def written_out(root: Composite, verdict: Verdict) -> list[str]:
-    """Lines that lead from the scores to the value; none of them claims what the verdict does not."""
+    """Lines that lead from the scores to the value; none of them claims what the verdict does
+    not.
+    """
     if verdict.value is None:
         return ["no score, because a required stage failed"]
     slots = {slot.name: slot for slot in root.slots}
@@ -65,7 +67,10 @@ def _other(root: Composite, pairs: Sequence[tuple[Slot, StageResult]], verdict: 
         for slot, r in pairs
     )
     if isinstance(root, Quorum):
-        return f"at least {root.k} of {len(root.slots)} at {root.at:g} or more ({said}): {verdict.value:.6g}"
+        return (
+            f"at least {root.k} of {len(root.slots)} at {root.at:g} or more ({said}):"
+            f" {verdict.value:.6g}"
+        )
     what = NAMES.get(root.name, f"{type(root).__name__} of")
     ended = f"; decided by {verdict.stopped_at}" if verdict.stopped_at else ""
     return f"{what} {said}: {verdict.value:.6g}{ended}"

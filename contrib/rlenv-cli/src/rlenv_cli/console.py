@@ -1,7 +1,8 @@
 """Output for a terminal: what a model wrote can neither steer the screen nor crash the writing.
 
-A command of another distribution prints with `console()` and makes what others wrote harmless with `visible` (any text), `one_line`
-(a part of a line) or `block` (several lines). `amount` and `duration` are numbers for a reader.
+A command of another distribution prints with `console()` and makes what others wrote harmless with
+`visible` (any text), `one_line` (a part of a line) or `block` (several lines). `amount` and
+`duration` are numbers for a reader.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def forgiving(stream: IO[str]) -> IO[str]:
 
 
 def reopen_closed_streams() -> None:
-    """Give what the caller closed (``2>&-``) a stream again, before a file of ours gets its number."""
+    """Give what the caller closed (``2>&-``) a stream again, before a file of ours gets its
+    number.
+    """
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -96,7 +99,9 @@ def console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def ignore_broken_pipe() -> Iterator[None]:
-    """What is printed inside may be cut short by its reader (``rlenv … | head``); the command goes on."""
+    """What is printed inside may be cut short by its reader (``rlenv … | head``); the command goes
+    on.
+    """
     try:
         yield
     except (BrokenPipeError, SystemExit):  # rich turns the one into the other

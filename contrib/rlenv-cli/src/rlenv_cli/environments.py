@@ -29,7 +29,8 @@ def set_option(function: F) -> F:
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """``["core/equal.case=true"]`` as ``{"core/equal.case": True}``; what is no TOML value is a text.
+    """``["core/equal.case=true"]`` as ``{"core/equal.case": True}``; what is no TOML value is a
+    text.
 
     Raises:
         Mistake: for one without a dot or an equals sign.
@@ -48,7 +49,9 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """A text as the TOML value that it spells (``3``, ``true``, ``[1, 2]``), else the text itself."""
+    """A text as the TOML value that it spells (``3``, ``true``, ``[1, 2]``), else the text
+    itself.
+    """
     from tomli import loads
 
     try:

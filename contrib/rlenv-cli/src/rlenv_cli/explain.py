@@ -65,7 +65,8 @@ def _stage_lines(rows: Iterable[StageRecord], *, public: bool) -> Iterator[str]:
 
 def _worth(row: StageRecord) -> tuple[str, str]:
     """The score of a stage, and what it counts for."""
-    gate, score = row["gate"], row["score"]
+    gate = row["gate"]
+    score = row["score"]
     said = [f"{name} {row[name]:g}" for name in ("weight", "bonus", "penalty") if row[name]]
     if gate is not None:
         passed = "open" if score is None else "FAILED" if score < gate else "passed"
@@ -93,7 +94,10 @@ def _reward(env: Environment, verdict: Verdict, *, public: bool) -> Iterator[str
 def _more(row: StageRecord, *, public: bool) -> Iterator[str]:
     """What is written under a stage beside its score and detail."""
     pad = "      "
-    yield f"{pad}{visible(row['use'] or '?')}, {row['phase'] or 'composite'}, {duration(row['seconds'])}"
+    yield (
+        f"{pad}{visible(row['use'] or '?')}, {row['phase'] or 'composite'},"
+        f" {duration(row['seconds'])}"
+    )
     for key, value in row["data"].items():
         yield f"{pad}{visible(str(key))}: {_value(value)}"
     if row["steps"]:
@@ -108,7 +112,9 @@ def _more(row: StageRecord, *, public: bool) -> Iterator[str]:
 
 
 def painted(line: str) -> str:
-    """The same line with color; text of a model stands deeper than what is colored here by its words."""
+    """The same line with color; text of a model stands deeper than what is colored here by its
+    words.
+    """
     if not line.startswith(" "):
         return click.style(line, bold=True)
     if line.lstrip().startswith("operator only: "):

@@ -1,4 +1,6 @@
-"""Other distributions of rlenv's repository: imported by name when a command needs one, with a remedy where it is missing."""
+"""Other distributions of rlenv's repository: imported by name when a command needs one, with a
+remedy where it is missing.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,16 @@ from .mistakes import Mistake
 
 
 def missing(distribution: str) -> str | None:
-    """How to install a distribution of the repository, as ``rlenv-plugin-judge``; None where it is installed."""
+    """How to install a distribution of the repository, as ``rlenv-plugin-judge``; None where it is
+    installed.
+    """
     package = distribution.replace("-", "_")
     if find_spec(package) is not None:
         return None
     folder = "plugins" if "-plugin-" in distribution else "contrib"
     return (
-        f"{distribution} is not installed: `pip install ./{folder}/{distribution}` in a clone of rlenv, or "
-        f"`pip install {package}-*.whl` in the folder that holds its wheel"
+        f"{distribution} is not installed: `pip install ./{folder}/{distribution}` in a clone of"
+        f" rlenv, or `pip install {package}-*.whl` in the folder that holds its wheel"
     )
 
 
@@ -39,7 +43,8 @@ def plugin(name: str, module: str) -> Any:
 
 
 def executor(where: str | None, *, local: bool) -> AbstractContextManager[RowExecutor | None]:
-    """What ``--on NAME...`` means: an entry point of the group ``rlenv.on`` is called with the whole text.
+    """What ``--on NAME...`` means: an entry point of the group ``rlenv.on`` is called with the
+    whole text.
 
     Raises:
         Mistake: when none has this name, or the command has options of this machine (``local``).
@@ -48,7 +53,8 @@ def executor(where: str | None, *, local: bool) -> AbstractContextManager[RowExe
         return nullcontext()
     if local:
         raise Mistake("--on takes neither --group nor --workers: leave them out")
-    known, name = by_name("rlenv.on"), where.partition(":")[0]
+    known = by_name("rlenv.on")
+    name = where.partition(":")[0]
     if name not in known:
         hint = suggest(name, known, what="installed are") or missing("rlenv-ray")
         raise Mistake(f"--on {one_line(where, 60)}: nothing of this name is installed; {hint}")

@@ -1,4 +1,6 @@
-"""SIGINT, SIGTERM and SIGHUP end a command in order: what it holds is released, and its status is 128 + signal."""
+"""SIGINT, SIGTERM and SIGHUP end a command in order: what it holds is released, and its status is
+128 + signal.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ def show(
 def overview(
     tally: Tally, title: str, pass_mark: float, wall: float | None, width: int
 ) -> Iterator[str]:
-    """The first lines: a title and up to six figures, each cut at a comma where ``width`` is too small for it."""
+    """The first lines: a title and up to six figures, each cut at a comma where ``width`` is too
+    small for it.
+    """
     counts = f"{amount(tally.rows, 'response')} to {amount(len(tally.tasks), 'task')}"
     took = [] if wall is None else [f" in {duration(wall)}"]
     yield _cut([f"{one_line(title, max(width - len(counts) - 2, 8))}: {counts}", *took], width)
@@ -88,8 +90,11 @@ def _fitted(
     left: int,
     spare: Sequence[str],
 ) -> Table:
-    """A table that drops columns, the first of ``spare`` first, until it is no wider than the screen."""
-    kept, names = dict(columns), list(spare)
+    """A table that drops columns, the first of ``spare`` first, until it is no wider than the
+    screen.
+    """
+    kept = dict(columns)
+    names = list(spare)
     while True:
         text = sum(name in kept for name in [*columns][:left])
         table = _table(title, list(kept), list(zip(*kept.values(), strict=True)), text)
@@ -100,7 +105,9 @@ def _fitted(
 
 
 def _interval(found: Interval | None, note: str = "") -> list[str]:
-    """A mean with its 95 % interval and notes; as a rate in percent where ``note`` says what is counted."""
+    """A mean with its 95 % interval and notes; as a rate in percent where ``note`` says what is
+    counted.
+    """
     if found is None:
         return ["nothing was scored"]
     how = found.method.removeprefix("Wilson").removeprefix(", ")
@@ -127,7 +134,9 @@ def _pass_at(ks: Sequence[tuple[int, float, int]]) -> list[str]:
 
 
 def _signal(tally: Tally) -> list[str]:
-    """The groups from which a group-relative trainer learns nothing, in the words of the HTML report."""
+    """The groups from which a group-relative trainer learns nothing, in the words of the HTML
+    report.
+    """
     found = signal(tally)
     if found is None:
         return []
@@ -150,7 +159,8 @@ def _unscored(tally: Tally) -> list[str]:
 
 
 def _times(tally: Tally) -> list[str]:
-    p50, p95 = duration(tally.times.at(0.5)), duration(tally.times.at(0.95))
+    p50 = duration(tally.times.at(0.5))
+    p95 = duration(tally.times.at(0.95))
     return [f"median {p50}", f", p95 {p95}", f", total {duration(tally.seconds)}"]
 
 

@@ -1,4 +1,6 @@
-"""An environment of four tasks, a plugin on disk whose stages can be slow, and two ways to run rlenv."""
+"""An environment of four tasks, a plugin on disk whose stages can be slow, and two ways to run
+rlenv.
+"""
 
 from __future__ import annotations
 
@@ -98,8 +100,8 @@ class World:
 
     def write_env(self, stages, name="env.toml", head=""):
         text = (
-            f'name = "capitals"\n{head}\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "question"\n'
-            f'answer = "answer"\nsplit = "split"\n\n{stages}'
+            f'name = "capitals"\n{head}\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt ='
+            f' "question"\nanswer = "answer"\nsplit = "split"\n\n{stages}'
         )
         (self.folder / name).write_text(text)
         return str(self.folder / name)

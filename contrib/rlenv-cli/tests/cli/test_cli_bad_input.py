@@ -1,4 +1,6 @@
-"""Every mistake of a person is one screen that names place and remedy, exit status 2, nothing lost."""
+"""Every mistake of a person is one screen that names place and remedy, exit status 2, nothing
+lost.
+"""
 
 import json
 import os

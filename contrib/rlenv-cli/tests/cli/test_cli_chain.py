@@ -1,4 +1,6 @@
-"""The chain of a score file: with RLENV_SECRET, rows that changed since they were written are errors."""
+"""The chain of a score file: with RLENV_SECRET, rows that changed since they were written are
+errors.
+"""
 
 import json
 
@@ -134,7 +136,9 @@ def test_a_file_without_a_chain_is_read_without_the_secret_alone(tmp_path, monke
 
 @pytest.mark.parametrize("secret", [None, "of the chain"])
 def test_rows_cut_off_at_the_end_are_told_and_scored_again(rlenv, world, monkeypatch, secret):
-    """A cut file looks like that of a run that was interrupted, so it is a warning and can be gone on with."""
+    """A cut file looks like that of a run that was interrupted, so it is a warning and can be gone
+    on with.
+    """
     if secret is None:
         monkeypatch.delenv("RLENV_SECRET")
     world.write_env('[[stage]]\nuse = "core/equal"\n')

@@ -59,7 +59,10 @@ def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path):
 
 def test_a_second_process_is_refused_too(tmp_path):
     first = begun(tmp_path / "o")
-    code = "import sys; from pathlib import Path; from rlenv_cli.scoring.durable import DurableFile; DurableFile(Path(sys.argv[1]))"
+    code = (
+        "import sys; from pathlib import Path; from rlenv_cli.scoring.durable import DurableFile;"
+        " DurableFile(Path(sys.argv[1]))"
+    )
     second = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "o")],
         capture_output=True,

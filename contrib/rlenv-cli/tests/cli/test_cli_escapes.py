@@ -1,4 +1,6 @@
-"""No name or text of an env.toml, and none of a response, reaches a terminal as a control character."""
+"""No name or text of an env.toml, and none of a response, reaches a terminal as a control
+character.
+"""
 
 import json
 

@@ -41,7 +41,10 @@ def test_every_command_explains_itself(rlenv, name):
 def test_no_two_commands_have_the_same_line_of_help():
     lines = [app._said(name, claims) for name, claims in app._found().items()]
 
-    assert {"(from rlenv-train) Write training data from a score file", "(from rlenv-train) Select the best response to each task"} <= {*lines}  # fmt: skip
+    assert {
+        "(from rlenv-train) Write training data from a score file",
+        "(from rlenv-train) Select the best response to each task",
+    } <= {*lines}
     assert len({*lines}) == len(lines)
 
 
@@ -204,9 +207,19 @@ def test_every_command_of_this_distribution_has_a_line_of_help():
 
 
 def test_only_the_command_that_is_called_is_imported(world):
-    code = "import sys; from rlenv.__main__ import main\nsys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass\nprint([m for m in sys.modules if m.startswith(('rlenv_cli.commands.', 'rlenv_auditor', 'rlenv_testing', 'rlenv_plugin'))])"
+    code = (
+        "import sys; from rlenv.__main__ import main\nsys.argv[1:] = {words}\ntry: main()\nexcept"
+        " SystemExit: pass\nprint([m for m in sys.modules if m.startswith(('rlenv_cli.commands.',"
+        " 'rlenv_auditor', 'rlenv_testing', 'rlenv_plugin'))])"
+    )
     for words, wanted in ((["--help"], []), (["envs", "--help"], ["rlenv_cli.commands.envs"])):
-        ran = subprocess.run([sys.executable, "-c", code.format(words=words)], env=world.environ(), capture_output=True, text=True, check=True)  # fmt: skip
+        ran = subprocess.run(
+            [sys.executable, "-c", code.format(words=words)],
+            env=world.environ(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert ran.stdout.splitlines()[-1] == str(wanted)
 
 
@@ -219,7 +232,9 @@ def test_only_the_command_that_is_called_is_imported(world):
         (["sandbox", "--listen", "localhost:0"], "rlenv-plugin-sandbox", "plugins"),
     ],
 )
-def test_what_is_not_installed_is_named_with_the_remedy(rlenv, world, monkeypatch, words, distribution, folder):  # fmt: skip
+def test_what_is_not_installed_is_named_with_the_remedy(
+    rlenv, world, monkeypatch, words, distribution, folder
+):
     found = metadata_entries(GROUP)
     kept = [entry for entry in found if entry.distribution != distribution]
     monkeypatch.setattr("rlenv_cli.app.entries", lambda group: kept)

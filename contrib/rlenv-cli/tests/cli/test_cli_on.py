@@ -28,7 +28,10 @@ class Elsewhere:
 
 @pytest.fixture
 def score(tmp_path, monkeypatch):
-    (tmp_path / "env.toml").write_text('name = "e"\n[tasks]\npath = "t.jsonl"\nid = "id"\nprompt = "p"\nanswer = "answer"\n[[stage]]\nuse = "core/equal"\n')  # fmt: skip
+    (tmp_path / "env.toml").write_text(
+        'name = "e"\n[tasks]\npath = "t.jsonl"\nid = "id"\nprompt = "p"\nanswer ='
+        ' "answer"\n[[stage]]\nuse = "core/equal"\n'
+    )
     (tmp_path / "t.jsonl").write_text('{"id": "1", "p": "a", "answer": "b"}\n')
     (tmp_path / "r.jsonl").write_text('{"task": "1", "response": "b"}\n' * 3)
     monkeypatch.chdir(tmp_path)
@@ -46,7 +49,9 @@ def score(tmp_path, monkeypatch):
 @pytest.fixture
 def installed(monkeypatch):
     entry = PluginInfo("far", "stranger", "1.0", f"{__name__}:Elsewhere")
-    monkeypatch.setattr(needed, "by_name", lambda group: {"far": entry} if group == "rlenv.on" else {})  # fmt: skip
+    monkeypatch.setattr(
+        needed, "by_name", lambda group: {"far": entry} if group == "rlenv.on" else {}
+    )
     monkeypatch.setattr(needed, "load_entry", lambda entry, what: Elsewhere)
 
 
@@ -58,7 +63,9 @@ def test_an_installed_executor_scores_in_order_and_is_closed(score, installed, t
     assert CALLS == ["far://host:1", "closed"]
 
 
-def test_a_name_that_nobody_installed_is_an_error_before_anything_is_written(score, installed, tmp_path):  # fmt: skip
+def test_a_name_that_nobody_installed_is_an_error_before_anything_is_written(
+    score, installed, tmp_path
+):
     assert "--on nonsense: nothing of this name is installed" in score("--on", "nonsense", status=2)
     assert not (tmp_path / "out.jsonl").exists()
 

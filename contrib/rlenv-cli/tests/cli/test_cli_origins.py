@@ -1,4 +1,6 @@
-"""``rlenv doctor`` says where distributions come from, and warns of other projects of their names."""
+"""``rlenv doctor`` says where distributions come from, and warns of other projects of their
+names.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,10 @@ def hostile() -> str:
     """Say what a terminal would obey."""
     return "\\x1b]0;owned\\x07\\x1b[2J"
 '''
-HARNESS = '[harness]\nkind = "tool-use"\ntools = ["./tools.py:add", "./tools.py:hostile"]\nturn_limit = 6\n\n'  # fmt: skip
+HARNESS = (
+    '[harness]\nkind = "tool-use"\ntools = ["./tools.py:add", "./tools.py:hostile"]\nturn_limit ='
+    " 6\n\n"
+)
 STAGE = '[[stage]]\nuse = "core/equal"\n'
 
 
@@ -48,7 +51,8 @@ def play(rlenv):
 
 
 def test_an_answer_by_a_pipe_is_explained(world, play):
-    right, wrong = play("Paris"), play("Rome", args=["--task", "t0"])
+    right = play("Paris")
+    wrong = play("Rome", args=["--task", "t0"])
 
     assert right.exit_code == wrong.exit_code == 0
     assert "[user]\nCapital of France?" in right.output
@@ -68,7 +72,7 @@ def test_an_answer_by_a_pipe_is_explained(world, play):
         ("/call add a=1 b=x", "is not of type 'integer'"),
         ("/call hostile", "[tool]\n\\x1b]0;owned\\x07\\x1b[2J\n"),
     ],
-)  # fmt: skip
+)
 def test_tools_are_called(sums, play, line, said):
     result = play(line, "Paris")
 
@@ -143,7 +147,8 @@ def test_wrong_arguments_are_named(world, play):
 
 def test_a_task_cannot_write_to_the_screen(world, play):
     (world.folder / "tasks.jsonl").write_text(
-        '{"id": "a\\nReward    1\\u001b[2J", "question": "\\u001b]0;owned\\u0007?\\u202e", "answer": "x", "split": "s"}\n'
+        '{"id": "a\\nReward    1\\u001b[2J", "question": "\\u001b]0;owned\\u0007?\\u202e",'
+        ' "answer": "x", "split": "s"}\n'
     )
     result = play("\x1b[31mx")
 
@@ -161,9 +166,12 @@ class Terminal:
         self.seen = ""
         self.process = subprocess.Popen(
             ["setsid", "--ctty", sys.executable, "-m", "rlenv", "play", "env.toml"],
-            env=world.environ(TERM="xterm", COLUMNS="100", NO_COLOR="1"), cwd=world.folder,
-            stdin=theirs, stdout=theirs, stderr=theirs,
-        )  # fmt: skip
+            env=world.environ(TERM="xterm", COLUMNS="100", NO_COLOR="1"),
+            cwd=world.folder,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
         os.close(theirs)
 
     def until(self, text):
@@ -183,8 +191,11 @@ class Terminal:
         os.write(self.ours, text.encode())
 
     def waits(self):
-        """Until the process waits for a key; readline sees a signal that comes before with the next key only."""
-        stat, asleep = Path(f"/proc/{self.process.pid}/stat"), 0
+        """Until the process waits for a key; readline sees a signal that comes before with the next
+        key only.
+        """
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        asleep = 0
         deadline = time.monotonic() + 60
         while asleep < 5:
             assert time.monotonic() < deadline

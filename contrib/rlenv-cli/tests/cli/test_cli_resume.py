@@ -1,4 +1,6 @@
-"""A run that is killed, interrupted or torn goes on where it was, without loss and without a double."""
+"""A run that is killed, interrupted or torn goes on where it was, without loss and without a
+double.
+"""
 
 import json
 import os
@@ -103,7 +105,9 @@ def alive(pid):
 
 @pytest.fixture
 def _signals_count():
-    """Under nohup, or behind a shell's &, signals are ignored, and a child inherits that; here it must not."""
+    """Under nohup, or behind a shell's &, signals are ignored, and a child inherits that; here it
+    must not.
+    """
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]
     for number in ignored:

@@ -1,4 +1,6 @@
-"""``score --resume --retry-unscored`` asks rows without a reward again and loses none of the others."""
+"""``score --resume --retry-unscored`` asks rows without a reward again and loses none of the
+others.
+"""
 
 import json
 import os
@@ -55,7 +57,9 @@ ANSWERS = ["Paris", "?Rome", "Rome", "?Paris", "?Lima"]
 
 @pytest.fixture
 def flaky(world, rlenv):
-    """Rows of which some are unscored while the file "down" is there; the plugin works in this process too."""
+    """Rows of which some are unscored while the file "down" is there; the plugin works in this
+    process too.
+    """
     from rlenv.plugins import registry
 
     module = types.ModuleType("far_module")
@@ -87,7 +91,9 @@ def up(world):
 
 @pytest.fixture
 def outage(flaky, rlenv):
-    """A finished file in which 19 of 31 rows are unscored, 18 of them transiently; the judge is back."""
+    """A finished file in which 19 of 31 rows are unscored, 18 of them transiently; the judge is
+    back.
+    """
     down(flaky)
     assert score(rlenv).exit_code == 0
     up(flaky)
@@ -150,9 +156,7 @@ def test_without_resume_it_says_what_to_type(outage, rlenv):
 def test_what_is_still_unreachable_stays_unscored_and_counts(outage, rlenv):
     down(outage)
     before = without_seconds(outage.read()[1])
-    result = rlenv(
-        "score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--resume", "--retry-unscored"
-    )  # fmt: skip
+    result = rlenv("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--resume", "--retry-unscored")
     assert result.exit_code == 3
     assert "0 now have a reward, 19 are still unscored" in result.output
     assert without_seconds(outage.read()[1]) == before
@@ -177,7 +181,8 @@ def test_where_nothing_is_unscored_nothing_is_written(outage, rlenv):
     outage.write_rows(rows)
     assert score(rlenv, "--overwrite").exit_code == 0
     path = outage.folder / "o.jsonl"
-    inode, text = path.stat().st_ino, path.read_bytes()
+    inode = path.stat().st_ino
+    text = path.read_bytes()
     assert again(rlenv).exit_code == 0
     assert (path.stat().st_ino, path.read_bytes()) == (inode, text)
 
@@ -324,8 +329,10 @@ def in_a_fork(work):
 
 def test_killed_at_any_moment_of_a_retry_it_loses_nothing(outage, rlenv):
     """Kills come later and later until a run ends by itself: before, in and after the writing."""
-    before, draw = outage.read()[1], random.Random(7)
-    seconds, kills = 0.02, 0
+    before = outage.read()[1]
+    draw = random.Random(7)
+    seconds = 0.02
+    kills = 0
     while True:
         pid = in_a_fork(lambda: again(rlenv).exit_code)
         time.sleep(seconds * draw.uniform(0.8, 1.2))
@@ -343,7 +350,8 @@ def test_killed_at_any_moment_of_a_retry_it_loses_nothing(outage, rlenv):
 
 @pytest.mark.parametrize("step", ["first line", "last line", "fsync", "replace", "unlink"])
 def test_killed_at_each_step_of_a_retry_it_loses_nothing(outage, rlenv, monkeypatch, step):
-    append, fsync = DurableFile.append, os.fsync
+    append = DurableFile.append
+    fsync = os.fsync
 
     def work():
         def kill(*_, **__):

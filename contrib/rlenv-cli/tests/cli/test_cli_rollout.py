@@ -1,4 +1,6 @@
-"""`rlenv rollout`: rows that a report reads, a policy that fails in every way, and runs that are killed."""
+"""`rlenv rollout`: rows that a report reads, a policy that fails in every way, and runs that are
+killed.
+"""
 
 import json
 import signal
@@ -95,11 +97,15 @@ def test_a_single_turn_environment_needs_no_harness(world, played, policy):
     assert result.exit_code == 0, result.output
     assert "12 responses to 4 tasks" in result.output
     assert header["schema"] == "rlenv.scores/1"
-    assert {(row["task"], row["sample"]) for row in rows} == {(f"t{t}", k) for t in range(4) for k in range(3)}  # fmt: skip
+    assert {(row["task"], row["sample"]) for row in rows} == {
+        (f"t{t}", k) for t in range(4) for k in range(3)
+    }
     assert [row["row"] for row in rows] == [*range(1, 13)]
     assert {row["reward"] for row in rows} == {1.0}
     assert len({row["seed"] for row in rows}) == 12
-    assert {(row["stop"], row["turns"], row["fingerprint"]) for row in rows} == {("passed", 1, header["fingerprint"])}  # fmt: skip
+    assert {(row["stop"], row["turns"], row["fingerprint"]) for row in rows} == {
+        ("passed", 1, header["fingerprint"])
+    }
     assert rows[0]["response"][-1]["role"] == "assistant"
 
 
@@ -112,7 +118,12 @@ def test_an_episode_is_a_row_too_and_a_report_reads_it(world, rlenv, played):
     report = rlenv("report", "o.jsonl", "--tasks", "env.toml")
 
     assert done.exit_code == 0, done.output
-    assert [message["role"] for message in rows[0]["response"]] == ["user", "assistant", "tool", "assistant"]  # fmt: skip
+    assert [message["role"] for message in rows[0]["response"]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
     assert {(row["turns"], row["reward"]) for row in rows} == {(2, 1.0)}
     assert "report of 4 rows" in report.output
     assert (world.folder / "page.html").read_text().startswith("<!doctype html>")
@@ -121,9 +132,13 @@ def test_an_episode_is_a_row_too_and_a_report_reads_it(world, rlenv, played):
 def test_token_ids_that_a_policy_tells_are_in_its_rows(world, played):
     assert played("with_ids").exit_code == 0
     call = {"prompt_ids": [1, 2], "ids": [3], "logprobs": [-0.5], "exact": True}
-    assert [row["tokens"] for row in world.read()[1]] == [{"sampled": 1, "exact": True, "calls": [call]}] * 4  # fmt: skip
+    assert [row["tokens"] for row in world.read()[1]] == [
+        {"sampled": 1, "exact": True, "calls": [call]}
+    ] * 4
     assert played("right", "--overwrite").exit_code == 0
-    assert {(row["tokens"]["exact"], *row["tokens"]["calls"]) for row in world.read()[1]} == {(False,)}  # fmt: skip
+    assert {(row["tokens"]["exact"], *row["tokens"]["calls"]) for row in world.read()[1]} == {
+        (False,)
+    }
 
 
 def test_the_command_line_says_whether_calls_are_recorded_or_pinned(world, played):
@@ -166,7 +181,10 @@ def test_a_policy_that_raises_has_no_row_and_resume_plays_what_is_missing(world,
     assert first.exit_code == again.exit_code == 3
     assert sorted(row["task"] for row in rows) == ["t0", "t0", "t2", "t2", "t3", "t3"]
     assert {row["reward"] for row in rows} == {1.0}
-    assert "the policy failed in 2 rollouts: ValueError: no \\x1b[31mluck (policies.py:" in first.stderr  # fmt: skip
+    assert (
+        "the policy failed in 2 rollouts: ValueError: no \\x1b[31mluck (policies.py:"
+        in first.stderr
+    )
     assert "2 rollouts not in o.jsonl; the same command with --resume" in again.stderr
     assert world.read()[1] == rows
     assert other.exit_code == 2
@@ -275,13 +293,16 @@ def test_a_torn_line_is_played_again(world, played):
     for size in (len(whole) - 1, len(whole) - 300, len(whole) // 2, 30):
         path.write_bytes(whole[:size])
         assert played("right", "-n", "4", "--resume").exit_code == 0
-        assert sorted((r["task"], r["sample"]) for r in world.read()[1]) == [(f"t{t}", k) for t in range(4) for k in range(4)]  # fmt: skip
+        assert sorted((r["task"], r["sample"]) for r in world.read()[1]) == [
+            (f"t{t}", k) for t in range(4) for k in range(4)
+        ]
 
 
 def test_rollouts_without_a_reward_are_played_again_when_asked(world, played, demo):
     world.write_env('[[stage]]\nuse = "demo/broken"\n')
     (world.folder / "policies.py").write_text(
-        'import os\ndef right(messages, tools):\n    return "break" if "Peru" in messages[-1]["content"] and not os.path.exists("mended") else "x"\n'
+        'import os\ndef right(messages, tools):\n    return "break" if "Peru" in'
+        ' messages[-1]["content"] and not os.path.exists("mended") else "x"\n'
     )
     first = played("right", "-n", "2")
     (world.folder / "mended").touch()
@@ -299,7 +320,16 @@ def test_rollouts_without_a_reward_are_played_again_when_asked(world, played, de
 
 def test_what_a_killed_run_wrote_is_kept(world, played):
     world.write_tasks([(f"{n}", "no idea") for n in range(100)])
-    argv = ["rollout", "env.toml", "--policy", "./policies.py:slow", "--concurrent", "2", "-o", "o.jsonl"]  # fmt: skip
+    argv = [
+        "rollout",
+        "env.toml",
+        "--policy",
+        "./policies.py:slow",
+        "--concurrent",
+        "2",
+        "-o",
+        "o.jsonl",
+    ]
     out = world.folder / "o.jsonl"
     with world.start(*argv) as process:
         _until(lambda: out.exists() and out.read_bytes().count(b"\n") > 3)
@@ -317,7 +347,16 @@ def test_what_a_killed_run_wrote_is_kept(world, played):
 
 def test_an_interrupted_run_says_how_to_go_on(world, played):
     world.write_tasks([(f"{n}", "no idea") for n in range(100)])
-    argv = ["rollout", "env.toml", "--policy", "./policies.py:slow", "--concurrent", "2", "-o", "o.jsonl"]  # fmt: skip
+    argv = [
+        "rollout",
+        "env.toml",
+        "--policy",
+        "./policies.py:slow",
+        "--concurrent",
+        "2",
+        "-o",
+        "o.jsonl",
+    ]
     out = world.folder / "o.jsonl"
     with world.start(*argv) as process:
         _until(lambda: out.exists() and out.read_bytes().count(b"\n") > 3)
@@ -332,7 +371,14 @@ def test_an_interrupted_run_says_how_to_go_on(world, played):
 
 def test_control_characters_and_new_lines_reach_no_screen(world, played):
     world.write_tasks([("x", "y")])
-    row = json.dumps({"id": "a\nReward 1\x1b]0;owned\x07", "question": "\x1b[31m?", "answer": "y", "split": "s\x1b[2J"})  # fmt: skip
+    row = json.dumps(
+        {
+            "id": "a\nReward 1\x1b]0;owned\x07",
+            "question": "\x1b[31m?",
+            "answer": "y",
+            "split": "s\x1b[2J",
+        }
+    )
     (world.folder / "tasks.jsonl").write_text(row + "\n")
     for policy in ("right", "none"):
         result = played(policy, "--overwrite")

@@ -1,4 +1,6 @@
-"""`rlenv rollout --policy URL`: a server that answers, one that is broken, and one that dies in the middle."""
+"""`rlenv rollout --policy URL`: a server that answers, one that is broken, and one that dies in the
+middle.
+"""
 
 import json
 import subprocess
@@ -89,7 +91,9 @@ def test_a_model_is_asked_with_a_seed_of_its_own_for_each_rollout(world, model, 
 
     assert result.exit_code == 0, result.output
     assert {row["reward"] for row in world.read()[1]} == {1.0}
-    assert {(path, key) for path, key, _ in requests} == {("/v1/chat/completions", "Bearer secret-key")}  # fmt: skip
+    assert {(path, key) for path, key, _ in requests} == {
+        ("/v1/chat/completions", "Bearer secret-key")
+    }
     assert {(body["model"], body["temperature"]) for _, _, body in requests} == {("m", 0.5)}
     assert len({body["seed"] for _, _, body in requests}) == 12
     assert {body["seed"] for _, _, body in requests} == {row["seed"] for row in world.read()[1]}
@@ -106,7 +110,9 @@ def test_a_server_is_asked_for_token_ids(world, model, ask):
 
 
 def test_a_row_is_exact_only_if_every_call_is(world, model, ask, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "SERVER", SERVER.replace('"prompt_tokens": 2', '"prompt_tokens": 3'))  # fmt: skip
+    monkeypatch.setattr(
+        sys.modules[__name__], "SERVER", SERVER.replace('"prompt_tokens": 2', '"prompt_tokens": 3')
+    )
     assert ask(model(), "--token-ids").exit_code == 0
     tokens = [row["tokens"] for row in world.read()[1]]
 
@@ -115,7 +121,9 @@ def test_a_row_is_exact_only_if_every_call_is(world, model, ask, monkeypatch):
 
 
 def test_the_environment_s_sampling_is_used_and_the_command_line_wins(world, model, ask):
-    world.write_env('[config.sampling]\ntemperature = 0.1\ntop_p = 0.9\n\n[[stage]]\nuse = "core/equal"\n')  # fmt: skip
+    world.write_env(
+        '[config.sampling]\ntemperature = 0.1\ntop_p = 0.9\n\n[[stage]]\nuse = "core/equal"\n'
+    )
     assert ask(model(), "--sampling", "temperature=0.5").exit_code == 0
     assert {(body["temperature"], body["top_p"]) for _, _, body in asked(world)} == {(0.5, 0.9)}
 
@@ -147,7 +155,12 @@ def test_a_context_that_is_too_short_ends_the_episode(world, model, ask):
     stops = {row["task"]: (row["stop"], row["reward"]) for row in world.read()[1]}
 
     assert result.exit_code == 0, result.output
-    assert stops == {"t0": ("passed", 1.0), "t1": ("passed", 1.0), "t2": ("passed", 1.0), "t3": ("context", 0.0)}  # fmt: skip
+    assert stops == {
+        "t0": ("passed", 1.0),
+        "t1": ("passed", 1.0),
+        "t2": ("passed", 1.0),
+        "t3": ("context", 0.0),
+    }
 
 
 @pytest.mark.parametrize(
@@ -156,10 +169,16 @@ def test_a_context_that_is_too_short_ends_the_episode(world, model, ask):
         (["--policy", "http://127.0.0.1:1/v1"], "--model NAME is needed"),
         (["--policy", "http://", "--model", "m"], "url is an address"),
         (["--policy", "http://me:pw@127.0.0.1:1/v1", "--model", "m"], "key_env"),
-        (["--policy", "http://127.0.0.1:1/v1", "--model", "m", "--key-env", "NOT_SET_HERE"], "NOT_SET_HERE"),
-        (["--policy", "http://127.0.0.1:1/v1", "--model", "m", "--sampling", "messages=1"], "messages"),
+        (
+            ["--policy", "http://127.0.0.1:1/v1", "--model", "m", "--key-env", "NOT_SET_HERE"],
+            "NOT_SET_HERE",
+        ),
+        (
+            ["--policy", "http://127.0.0.1:1/v1", "--model", "m", "--sampling", "messages=1"],
+            "messages",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_cannot_be_asked_is_named(world, rlenv, args, why):
     result = rlenv("rollout", "env.toml", "-o", "o.jsonl", *args)
 

@@ -59,8 +59,8 @@ def test_every_response_gets_one_line_in_order_under_a_header(world, rlenv):
         "stages",
     ]
     assert list(rows[0]["stages"][0]) == [
-        "name", "use", "phase", "score", "weight", "gate", "penalty", "bonus", "detail", "data", "private",
-        "steps", "fault", "seconds", "children",
+        "name", "use", "phase", "score", "weight", "gate", "penalty", "bonus", "detail", "data",
+        "private", "steps", "fault", "seconds", "children",
     ]  # fmt: skip
 
 
@@ -87,12 +87,15 @@ BAD_ROWS = [
     ({"task": "t0", "response": 7}, "a number, not a text"),
     ({"task": "t0", "response": {"text": "x"}}, "an object, not a text"),
     ({"task": "t0", "response": ["x"]}, "element 0 is no message"),
-    ({"task": "t0", "response": [{"role": "user", "content": "x"}]}, "without one of the assistant"),
+    (
+        {"task": "t0", "response": [{"role": "user", "content": "x"}]},
+        "without one of the assistant",
+    ),
     ({"task": "t0", "response": []}, "without one of the assistant"),
     ({"task": True, "response": "x"}, "task is true or false"),
     ({"task": ["t0"], "response": "x"}, "task is a list"),
     ({"response": "x"}, "neither a task nor a prompt"),
-]  # fmt: skip
+]
 
 
 def test_a_row_that_makes_no_sense_is_unscored_by_itself(world, rlenv):
@@ -221,9 +224,13 @@ def test_options_are_set_from_the_command_line(world, rlenv):
 
 @pytest.mark.parametrize(
     ("setting", "said"),
-    [("case", "write STAGE.OPTION=VALUE"), ("equal=1", "write STAGE.OPTION=VALUE"),
-     ("equl.case=true", "equal"), ("equal.cas=true", "case")],
-)  # fmt: skip
+    [
+        ("case", "write STAGE.OPTION=VALUE"),
+        ("equal=1", "write STAGE.OPTION=VALUE"),
+        ("equl.case=true", "equal"),
+        ("equal.cas=true", "case"),
+    ],
+)
 def test_a_setting_that_fits_nothing_is_refused(world, rlenv, setting, said):
     result = rlenv("score", "env.toml", world.write_rows(ROWS), "-o", "o.jsonl", "--set", setting)
     assert result.exit_code == 2
@@ -260,9 +267,12 @@ def test_closed_standard_streams_cost_no_row_and_no_status(world, closed):
         f"exec {shlex.quote(sys.executable)} -m rlenv score env.toml r.jsonl -o o.jsonl {closed}"
     )
     with subprocess.Popen(
-        ["bash", "-c", command], cwd=world.folder, env=world.environ(),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
+        ["bash", "-c", command],
+        cwd=world.folder,
+        env=world.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, b""), err
     assert [row["reward"] for row in world.read()[1]] == [1.0, 1.0, 0.0, 1.0]

@@ -44,10 +44,15 @@ def test_the_parts_of_an_environment_are_shown(world):
 
     assert code == 0, err
     for part in (
-        "capitals\n", "T  1 task (test 1); the first is t1", "V  Pipeline", "   either: core/any  weight 1",
-        "      equal: core/equal  weight 1, case = True", "C  pass_mark 0.5, thinking hide",
-        "[lab]\n   kind = 'chat'\n   turn_limit = 8", "[shelf]\n3 steps\nof state",
-    ):  # fmt: skip
+        "capitals\n",
+        "T  1 task (test 1); the first is t1",
+        "V  Pipeline",
+        "   either: core/any  weight 1",
+        "      equal: core/equal  weight 1, case = True",
+        "C  pass_mark 0.5, thinking hide",
+        "[lab]\n   kind = 'chat'\n   turn_limit = 8",
+        "[shelf]\n3 steps\nof state",
+    ):
         assert part in out
 
 

@@ -21,7 +21,17 @@ sys.meta_path.insert(0, Strike())
 from _rlenv_cli import main
 main()
 """
-MOMENTS = ["rlenv", "rlenv.stages", "attrs", "click", "rlenv_cli.app", "rlenv_cli.commands.verify", "rlenv.environment", "rlenv.config", "pluggy"]  # fmt: skip
+MOMENTS = [
+    "rlenv",
+    "rlenv.stages",
+    "attrs",
+    "click",
+    "rlenv_cli.app",
+    "rlenv_cli.commands.verify",
+    "rlenv.environment",
+    "rlenv.config",
+    "pluggy",
+]
 
 
 @pytest.mark.parametrize("name", MOMENTS)
@@ -31,8 +41,13 @@ def test_a_signal_while_rlenv_is_imported_ends_it_without_a_traceback(world, nam
     argv = ["verify", "env.toml", "--task", "t0", "--text", "Paris"]
     ran = subprocess.run(
         [sys.executable, "-c", code, *argv],
-        cwd=world.folder, env=world.environ(), capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=world.folder,
+        env=world.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     number = getattr(signal, sent)
     assert ran.returncode in (128 + number, -number)
     assert sent != "SIGINT" or ran.returncode == 130
@@ -71,12 +86,21 @@ def test_a_signal_while_a_command_works_is_said_in_one_line(world, number):
 def test_what_ignores_an_interrupt_from_its_start_goes_on(world):
     world.write_plugin("demo", STOPS)
     world.write_env('[[stage]]\nuse = "demo/stops"\n')
-    code = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.executable, [sys.executable, '-c', 'from _rlenv_cli import main; main()', *sys.argv[1:]])"
+    code = (
+        "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+        " os.execv(sys.executable, [sys.executable, '-c', 'from _rlenv_cli import main; main()',"
+        " *sys.argv[1:]])"
+    )
     argv = ["verify", "env.toml", "--task", "t0", "--text", str(int(signal.SIGINT))]
     ran = subprocess.run(
         [sys.executable, "-c", code, *argv],
-        cwd=world.folder, env=world.environ(), capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=world.folder,
+        env=world.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     assert "Passed    yes" in ran.stdout
 
@@ -112,9 +136,15 @@ def test_no_command_needs_a_standard_stream(world, closed):
     with (world.folder / "status").open("wb") as status:
         ran = subprocess.run(
             ["bash", "-c", f"exec 3>&1 1>/dev/null\n{script}"],
-            cwd=world.folder, env=world.environ(), stdout=status, stderr=subprocess.PIPE, timeout=120, check=True,
-        )  # fmt: skip
-    found, code = [], 0
+            cwd=world.folder,
+            env=world.environ(),
+            stdout=status,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=True,
+        )
+    found = []
+    code = 0
     for word in (world.folder / "status").read_text().split():
         if word == "done":
             found.append(code)

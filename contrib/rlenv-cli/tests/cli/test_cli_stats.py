@@ -37,9 +37,18 @@ def test_wilson_agrees_with_the_published_table(successes, n, low, high):
 
 @pytest.mark.parametrize(
     ("df", "t"),
-    [(1, 12.7062), (2, 4.30265), (3, 3.18245), (4, 2.77645), (5, 2.57058), (10, 2.22814),
-     (30, 2.04227), (120, 1.97993), (10**6, 1.95997)],
-)  # fmt: skip
+    [
+        (1, 12.7062),
+        (2, 4.30265),
+        (3, 3.18245),
+        (4, 2.77645),
+        (5, 2.57058),
+        (10, 2.22814),
+        (30, 2.04227),
+        (120, 1.97993),
+        (10**6, 1.95997),
+    ],
+)
 def test_student_t_agrees_with_the_table(df, t):
     assert student_t(df) == pytest.approx(t, rel=4e-4)
 
@@ -110,7 +119,8 @@ def test_pass_at_k_is_the_chance_of_a_draw_without_replacement():
 
 
 def test_quantiles_of_a_stream_are_within_two_percent():
-    stream, rng = Quantiles(), random.Random(3)
+    stream = Quantiles()
+    rng = random.Random(3)
     values = [math.exp(rng.uniform(-12, 4)) for _ in range(5000)]
     for value in values:
         stream.add(value)

@@ -18,17 +18,32 @@ from rlenv_cli.summary import overview, show
 
 
 def stage(name, score, *, gate=None, seconds=0.001, children=(), fault=None):
-    return {"name": name, "use": f"x/{name}", "phase": "diff", "score": score, "gate": gate,
-            "seconds": seconds, "children": list(children), "fault": fault}  # fmt: skip
+    return {
+        "name": name,
+        "use": f"x/{name}",
+        "phase": "diff",
+        "score": score,
+        "gate": gate,
+        "seconds": seconds,
+        "children": list(children),
+        "fault": fault,
+    }
 
 
 def row(n, task, reward, *stages, fault=None):
-    return {"row": n, "task": task, "reward": reward, "passed": None if reward is None else reward >= 1,
-            "fault": fault, "stages": list(stages)}  # fmt: skip
+    return {
+        "row": n,
+        "task": task,
+        "reward": reward,
+        "passed": None if reward is None else reward >= 1,
+        "fault": fault,
+        "stages": list(stages),
+    }
 
 
 def tallied(*rewards_by_task, split="train"):
-    tally, n = Tally(), 0
+    tally = Tally()
+    n = 0
     for i, rewards in enumerate(rewards_by_task):
         for reward in rewards:
             n += 1
@@ -136,8 +151,10 @@ def wide(n):
     return tally
 
 
-HEADINGS = {"split", "responses", "passed", "pass rate", "95 % interval", "unscored", "stage", "use", "phase",
-            "ran", "mean score", "gate failed", "faults", "median", "p95", "total"}  # fmt: skip
+HEADINGS = {
+    "split", "responses", "passed", "pass rate", "95 % interval", "unscored", "stage", "use",
+    "phase", "ran", "mean score", "gate failed", "faults", "median", "p95", "total",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
@@ -204,7 +221,8 @@ def test_the_slowest_rows_are_kept_whatever_the_order():
 
 def test_the_order_of_the_rows_does_not_matter():
     rows = [row(n, f"t{n % 3}", n % 2 / 1) for n in range(1, 20)]
-    forward, backward = Tally(), Tally()
+    forward = Tally()
+    backward = Tally()
     for r in rows:
         forward.add(r, "train")
     for r in reversed(rows):

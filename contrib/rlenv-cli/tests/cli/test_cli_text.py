@@ -63,9 +63,18 @@ def test_a_terminal_without_unicode_gets_escapes():
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0, "0 s"), (3e-6, "3 us"), (0.0004, "0.4 ms"), (0.31, "310 ms"), (0.9999, "1.0 s"), (2.44, "2.4 s"),
-     (59.99, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min")],
-)  # fmt: skip
+    [
+        (0, "0 s"),
+        (3e-6, "3 us"),
+        (0.0004, "0.4 ms"),
+        (0.31, "310 ms"),
+        (0.9999, "1.0 s"),
+        (2.44, "2.4 s"),
+        (59.99, "1 min 00 s"),
+        (185, "3 min 05 s"),
+        (7620, "2 h 07 min"),
+    ],
+)
 def test_durations_read_like_durations(seconds, shown):
     assert duration(seconds) == shown
 
@@ -80,10 +89,10 @@ def test_amounts_agree_in_number():
 
 def test_the_version_imports_no_more_of_rlenv_than_import_rlenv_does():
     code = (
-        "import sys, rlenv; before = set(sys.modules); from rlenv_cli.app import cli; "
-        "cli(['--version'], standalone_mode=False); "
-        "print([m for m in sorted(set(sys.modules) - before) if m.split('.')[0] in ('rich', 'cattrs', 'pluggy', "
-        "'asyncio') or m.startswith('rlenv.') and not m.startswith(('rlenv.plugins', 'rlenv.near'))])"
+        "import sys, rlenv; before = set(sys.modules); from rlenv_cli.app import cli;"
+        " cli(['--version'], standalone_mode=False); print([m for m in sorted(set(sys.modules) -"
+        " before) if m.split('.')[0] in ('rich', 'cattrs', 'pluggy', 'asyncio') or"
+        " m.startswith('rlenv.') and not m.startswith(('rlenv.plugins', 'rlenv.near'))])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.splitlines()[-1] == "[]"

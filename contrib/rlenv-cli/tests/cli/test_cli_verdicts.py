@@ -1,4 +1,6 @@
-"""``verdict_from_dict`` takes what ``verdict_to_dict`` wrote, and rejects everything else: its file may be anybody's."""
+"""``verdict_from_dict`` takes what ``verdict_to_dict`` wrote, and rejects everything else: its file
+may be anybody's.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,18 @@ import pytest
 from rlenv import Fault, Outcome, StageResult, Verdict
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 
-INNER = StageResult("all/right", Outcome(0.5, "half", {"n": [1]}, [(0, 0.25)], {"gold": "4"}), seconds=0.1)  # fmt: skip
+INNER = StageResult(
+    "all/right", Outcome(0.5, "half", {"n": [1]}, [(0, 0.25)], {"gold": "4"}), seconds=0.1
+)
 WHOLE = Verdict(0.5, (StageResult("all", Outcome(0.5), children=(INNER,)),), None, "ab12", 0.75)
-BROKEN = Verdict(None, (StageResult("s", None, Fault("crash", "died", True)),), "s", "ab12", None, Fault("crash", "died", True))  # fmt: skip
+BROKEN = Verdict(
+    None,
+    (StageResult("s", None, Fault("crash", "died", True)),),
+    "s",
+    "ab12",
+    None,
+    Fault("crash", "died", True),
+)
 
 
 def record(verdict=WHOLE):

@@ -64,7 +64,8 @@ def test_the_arithmetic_is_written_out(world, rlenv, demo):
 
 def test_a_failed_gate_says_what_did_not_run(world, rlenv):
     world.write_env(
-        '[[stage]]\nuse = "core/equal"\nname = "first"\ngate = 1\n\n[[stage]]\nuse = "core/equal"\nname = "then"\n'
+        '[[stage]]\nuse = "core/equal"\nname = "first"\ngate = 1\n\n[[stage]]\nuse ='
+        ' "core/equal"\nname = "then"\n'
     )
     result = verify(rlenv, "Rome")
     assert "gate 1 FAILED" in result.output
@@ -145,9 +146,14 @@ def test_a_task_that_is_not_there_is_a_mistake(world, rlenv, args, said):
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
-    [("a.txt", b"ab\xffc", "byte 3 (0xff) is not UTF-8"), ("a.json", b"{", "not valid JSON"),
-     ("a.json", b"{}", "an object, not a text"), ("a.json", b"[" * 9999, "not valid JSON"), ("b.txt", None, "cannot be read")],
-)  # fmt: skip
+    [
+        ("a.txt", b"ab\xffc", "byte 3 (0xff) is not UTF-8"),
+        ("a.json", b"{", "not valid JSON"),
+        ("a.json", b"{}", "an object, not a text"),
+        ("a.json", b"[" * 9999, "not valid JSON"),
+        ("b.txt", None, "cannot be read"),
+    ],
+)
 def test_a_response_that_cannot_be_read_is_a_mistake(world, rlenv, name, content, said):
     if content is not None:
         (world.folder / name).write_bytes(content)

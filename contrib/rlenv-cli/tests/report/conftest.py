@@ -19,10 +19,23 @@ def chromium(tmp_path_factory):
 
 def stage(name="equal", score=1.0, **more):
     return {
-        "name": name, "use": "core/equal", "phase": "diff", "score": score, "weight": 1.0, "gate": None,
-        "penalty": 0.0, "bonus": 0.0, "detail": "", "data": {}, "private": {}, "steps": None, "fault": None,
-        "seconds": 0.001, "children": [], **more,
-    }  # fmt: skip
+        "name": name,
+        "use": "core/equal",
+        "phase": "diff",
+        "score": score,
+        "weight": 1.0,
+        "gate": None,
+        "penalty": 0.0,
+        "bonus": 0.0,
+        "detail": "",
+        "data": {},
+        "private": {},
+        "steps": None,
+        "fault": None,
+        "seconds": 0.001,
+        "children": [],
+        **more,
+    }
 
 
 def row(reward=1.0, task="t", response="an answer", **more):
@@ -31,10 +44,15 @@ def row(reward=1.0, task="t", response="an answer", **more):
         None if reward is not None else {"kind": "error", "message": "it broke", "transient": False}
     )
     return {
-        "task": task, "response": response, "reward": reward, "passed": None if reward is None else reward >= 1.0,
-        "stopped_at": None, "fault": fault,
-        "stages": [stage(score=reward, fault=fault)] if stages is None else stages, **more,
-    }  # fmt: skip
+        "task": task,
+        "response": response,
+        "reward": reward,
+        "passed": None if reward is None else reward >= 1.0,
+        "stopped_at": None,
+        "fault": fault,
+        "stages": [stage(score=reward, fault=fault)] if stages is None else stages,
+        **more,
+    }
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ NASTY = "</script><script>window.hit=1</script><img src=x onerror='window.hit=1'
 
 @pytest.fixture
 def opened(chromium, scores, tmp_path):
-    """Make a report of rows (and of a second run) and open it; every complaint of the page fails the test."""
+    """Make a report of rows (and of a second run) and open it; every complaint of the page fails
+    the test.
+    """
 
     def open_(rows, other=None, fragment="", *, public=False):
         runs = [gather(scores(rows, "a.jsonl"))]
@@ -61,7 +63,12 @@ def test_gates_faults_and_composites_say_what_happened(opened, make):
     gate = stage("compile", 0.0, weight=0.0, gate=1.0)
     fault = {"kind": "timeout", "message": "took too long", "transient": True}
     best = stage("best", 1.0, use="core/any", children=[stage("best/x", 0.0), stage("best/y", 1.0)])
-    rows = [row(0.0, stages=[gate], stopped_at="compile"), row(None, stages=[stage(score=None, fault=fault)], fault=fault), row(stages=[best]), row(0.25, stages=[stage("q", 0.5), stage("r", 0.5)])]  # fmt: skip
+    rows = [
+        row(0.0, stages=[gate], stopped_at="compile"),
+        row(None, stages=[stage(score=None, fault=fault)], fault=fault),
+        row(stages=[best]),
+        row(0.25, stages=[stage("q", 0.5), stage("r", 0.5)]),
+    ]
     page = opened([*rows, row(0.4, stages=[stage("q", 1.0)])])
     wanted = {
         1: "the gate of compile failed: 0 < 1; nothing after it ran",
@@ -136,7 +143,10 @@ def test_only_rows_in_sight_exist(opened, make):
     page.click('.row[data-row="2990"]')
     page.until("document.querySelector('.sums') ? 1 : 0")
     assert "answer 2989" in page.text(".detail")
-    tops = page.eval("[...document.querySelectorAll('.row')].map((e) => e.getBoundingClientRect().top).sort((a, b) => a - b)")  # fmt: skip
+    tops = page.eval(
+        "[...document.querySelectorAll('.row')].map((e) => e.getBoundingClientRect().top).sort((a,"
+        " b) => a - b)"
+    )
     assert all(b - a >= 36 for a, b in pairwise(tops))
 
 
@@ -145,14 +155,27 @@ def test_a_link_opens_its_row(opened, make):
     page = opened([row(response=f"answer {i}") for i in range(900)], fragment="#row-700")
     page.until("document.querySelector('.sums') ? 1 : 0")
     assert "answer 699" in page.text(".detail")
-    box = page.eval("(() => { const r = document.querySelector('.row[data-row=\"700\"]').getBoundingClientRect(); return [r.top, r.bottom, innerHeight]; })()")  # fmt: skip
+    box = page.eval(
+        "(() => { const r ="
+        " document.querySelector('.row[data-row=\"700\"]').getBoundingClientRect(); return [r.top,"
+        " r.bottom, innerHeight]; })()"
+    )
     assert 0 <= box[0] < box[1] <= box[2]
 
 
 def test_nothing_from_data_is_run_or_drawn_as_markup(opened, make):
     row, stage = make
     fault = {"kind": NASTY, "message": NASTY, "transient": False}
-    bad = stage(NASTY, None, use=NASTY, phase=NASTY, detail=NASTY, data={NASTY: [NASTY]}, private={NASTY: NASTY}, fault=fault)  # fmt: skip
+    bad = stage(
+        NASTY,
+        None,
+        use=NASTY,
+        phase=NASTY,
+        detail=NASTY,
+        data={NASTY: [NASTY]},
+        private={NASTY: NASTY},
+        fault=fault,
+    )
     rows = [row(None, NASTY, NASTY, stages=[bad], fault=fault, stopped_at=NASTY)]
     rows += [row(0.5, NASTY, [{"role": NASTY, "content": NASTY}])]
     for other in (None, rows):
@@ -167,7 +190,16 @@ def test_nothing_from_data_is_run_or_drawn_as_markup(opened, make):
 
 def test_controls_marks_and_broken_characters_are_seen(opened, make):
     row, _ = make
-    page = opened([row(task="a\u202eb", response="left\u202eright\u2066\ud800 \x1b[31m \x00 \U0001f600 \u05e9\u05dc\r\nnext")])  # fmt: skip
+    page = opened(
+        [
+            row(
+                task="a\u202eb",
+                response=(
+                    "left\u202eright\u2066\ud800 \x1b[31m \x00 \U0001f600 \u05e9\u05dc\r\nnext"
+                ),
+            )
+        ]
+    )
     page.click(".row")
     page.until("document.querySelector('.sums') ? 1 : 0")
     text = page.text(".text")
@@ -211,8 +243,16 @@ def test_dark_and_light_differ_and_both_can_be_read(opened, make):
     page = opened([row()])
     found = []
     for scheme in ("light", "dark"):
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])  # fmt: skip
-        found.append(page.eval("[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"))  # fmt: skip
+        page.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
+        found.append(
+            page.eval(
+                "[getComputedStyle(document.body).backgroundColor,"
+                " getComputedStyle(document.body).color]"
+            )
+        )
     page.call("Emulation.setEmulatedMedia", features=[])
     assert found[0] != found[1]
     assert all(back != ink for back, ink in found)
@@ -233,7 +273,13 @@ def test_print_shows_the_first_rows_as_plain_lines(opened, make):
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(opened, make):
     row, _ = make
-    opened([row()]).call("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=True)  # fmt: skip
+    opened([row()]).call(
+        "Emulation.setDeviceMetricsOverride",
+        width=400,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
     page = opened([row(task="long-" * 30, response="word " * 300)])
     page.click(".row")
     page.until("document.querySelector('.sums') ? 1 : 0")
@@ -262,12 +308,18 @@ def test_arithmetic_in_the_page_agrees_with_the_engine(opened, make):
         except StopIteration as end:
             combined = end.value
         assert combined is not None
-        stages = [stage(n, s, weight=w, bonus=b, penalty=p) for (n, w, b, p), s in zip(kinds, given, strict=True)]  # fmt: skip
+        stages = [
+            stage(n, s, weight=w, bonus=b, penalty=p)
+            for (n, w, b, p), s in zip(kinds, given, strict=True)
+        ]
         rows.append(row(combined.value, stages=stages))
     page = opened(rows)
     for number in range(1, 82, 4):
         page.eval(f"location.hash = '#row-{number}'")
-        page.until(f"document.querySelector('.row[data-row=\"{number}\"][aria-expanded=true]') && document.querySelector('.sums') ? 1 : 0")  # fmt: skip
+        page.until(
+            f"document.querySelector('.row[data-row=\"{number}\"][aria-expanded=true]') &&"
+            " document.querySelector('.sums') ? 1 : 0"
+        )
         shown = page.texts(".sums tr:last-child td")
         assert shown[1] == "clamped to [0, 1]"
         assert float(shown[2].removeprefix("= ")) == pytest.approx(rows[number - 1]["reward"])
@@ -277,7 +329,9 @@ def test_arithmetic_in_the_page_agrees_with_the_engine(opened, make):
 def test_an_old_browser_is_told_what_it_lacks(chromium, scores, make, tmp_path):
     row, _ = make
     write(tmp_path / "r.html", [gather(scores([row()]))])
-    script = chromium.call("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")  # fmt: skip
+    script = chromium.call(
+        "Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream"
+    )
     chromium.open(tmp_path / "r.html")
     chromium.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
     assert "lacks DecompressionStream" in chromium.text("[role=alert]")
@@ -314,9 +368,17 @@ def test_what_decided_a_stage_is_marked_in_the_response(opened, make):
     )
     page.click('.row[data-row="1"]')
     page.until("document.querySelectorAll('mark').length")
-    assert page.eval("[...document.querySelectorAll('mark')].map((e) => [e.textContent, e.className])") == [
-        ["\U0001d7ce", "bad"], ["on", ""], ["e", "bad"], [" ", "bad"], ["t", "bad"], ["wo", ""], ["end", ""],
-    ]  # fmt: skip
+    assert page.eval(
+        "[...document.querySelectorAll('mark')].map((e) => [e.textContent, e.className])"
+    ) == [
+        ["\U0001d7ce", "bad"],
+        ["on", ""],
+        ["e", "bad"],
+        [" ", "bad"],
+        ["t", "bad"],
+        ["wo", ""],
+        ["end", ""],
+    ]
     titles = page.eval("[...document.querySelectorAll('mark')].map((e) => e.title)")
     assert titles[2] == "keyword; no_digits, not satisfied"
     page.click('.row[data-row="2"]')

@@ -11,7 +11,10 @@ from click.testing import CliRunner
 from rlenv_cli.app import cli
 from rlenv_cli.report.pack import unpacked
 
-NASTY = "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>]]>{{script}}\u202eevil\ud800\x00"
+NASTY = (
+    "</script><script>alert(1)</script><!--<img src=x"
+    " onerror=alert(2)>]]>{{script}}\u202eevil\ud800\x00"
+)
 
 
 @pytest.fixture
@@ -22,11 +25,14 @@ def run(tmp_path, monkeypatch):
 
 @pytest.fixture
 def env(tmp_path):
-    tasks = [{"id": f"t{i}", "q": f"Question {i}?", "a": "gold of " + str(i), "split": "ab"[i % 2]} for i in range(4)]  # fmt: skip
+    tasks = [
+        {"id": f"t{i}", "q": f"Question {i}?", "a": "gold of " + str(i), "split": "ab"[i % 2]}
+        for i in range(4)
+    ]
     (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(t) + "\n" for t in tasks))
     (tmp_path / "env.toml").write_text(
-        'name = "demo"\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "q"\nanswer = "a"\nsplit = "split"\n'
-        '[[stage]]\nuse = "core/equal"\n'
+        'name = "demo"\n[tasks]\npath = "tasks.jsonl"\nid = "id"\nprompt = "q"\nanswer = "a"\nsplit'
+        ' = "split"\n[[stage]]\nuse = "core/equal"\n'
     )
     rows = [{"task": f"t{i % 4}", "response": f"gold of {i % 3}"} for i in range(12)]
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
@@ -54,7 +60,8 @@ def test_score_writes_a_report_of_the_whole_run(run, env):
     result = run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--report", "r.html")
     assert result.exit_code == 0, result.output
     assert "report of 12 rows written to r.html" in result.output
-    index, facts = blocks("index", "r.html")[0], blocks("facts", "r.html")[0]
+    index = blocks("index", "r.html")[0]
+    facts = blocks("facts", "r.html")[0]
     assert len(index["reward"]) == 12
     assert index["splits"] == ["a", "b"]
     assert facts["bases"] == [1.0]
@@ -65,7 +72,9 @@ def test_score_writes_a_report_of_the_whole_run(run, env):
 
 def test_a_resumed_run_reports_all_rows(run, env):
     run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--limit", "5", "--quiet")
-    result = run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--resume", "--quiet", "--report", "r.html")  # fmt: skip
+    result = run(
+        "score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--resume", "--quiet", "--report", "r.html"
+    )
     assert (result.exit_code, result.output) == (0, "")
     assert len(blocks("index", "r.html")[0]["reward"]) == 12
 
@@ -91,8 +100,21 @@ def test_the_same_scores_give_the_same_report(run, scores, make):
 def test_nothing_from_data_becomes_markup(run, scores, make):
     row, stage = make
     fault = {"kind": NASTY, "message": NASTY, "transient": False}
-    bad = stage(NASTY, None, use=NASTY, phase=NASTY, detail=NASTY, data={NASTY: NASTY}, private={NASTY: NASTY}, fault=fault)  # fmt: skip
-    rows = [row(None, NASTY, NASTY, stages=[bad], fault=fault, stopped_at=NASTY), row(0.0, NASTY, NASTY), row(1.0, NASTY)]  # fmt: skip
+    bad = stage(
+        NASTY,
+        None,
+        use=NASTY,
+        phase=NASTY,
+        detail=NASTY,
+        data={NASTY: NASTY},
+        private={NASTY: NASTY},
+        fault=fault,
+    )
+    rows = [
+        row(None, NASTY, NASTY, stages=[bad], fault=fault, stopped_at=NASTY),
+        row(0.0, NASTY, NASTY),
+        row(1.0, NASTY),
+    ]
     scores(rows, env=NASTY, fingerprint=NASTY, tasks_sha256=NASTY)
     for other in ((), ("s.jsonl",)):
         result = run("report", "s.jsonl", *other)
@@ -217,7 +239,9 @@ def test_a_report_that_cannot_be_written_fails_before_anything_is_scored(run, en
         run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--report", "r.jsonl"),
         "another file of this run",
     )
-    refused(run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--report", "no/r.html"), "no/r.html")  # fmt: skip
+    refused(
+        run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--report", "no/r.html"), "no/r.html"
+    )
     same = run("score", "env.toml", "r.jsonl", "-o", "s.html", "--report", "s.html")
     refused(same, "s.html", "another file of this run")
     assert not (env / "s.jsonl").exists()

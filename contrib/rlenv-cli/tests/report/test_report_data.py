@@ -38,7 +38,11 @@ def test_what_broke_is_in_no_bar():
 
 def test_the_base_is_read_off_the_rewards(scores, make):
     row, stage = make
-    shaped = [stage("a", 0.5, weight=2.0), stage("b", 1.0, weight=0.0, bonus=0.1), stage("c", 0.0, weight=0.0, penalty=0.2)]  # fmt: skip
+    shaped = [
+        stage("a", 0.5, weight=2.0),
+        stage("b", 1.0, weight=0.0, bonus=0.1),
+        stage("c", 0.0, weight=0.0, penalty=0.2),
+    ]
     found = gather(scores([row(0.8 * 0.5 + 0.1 - 0.2, stages=shaped), row(1.0), row(None)]))
     assert found.base == pytest.approx(0.8)
 
@@ -87,7 +91,9 @@ def test_long_responses_are_cut_until_the_file_fits(scores, make):
 
     row, _ = make
     draw = random.Random(1)
-    long = [row(response="".join(chr(draw.randint(33, 120)) for _ in range(9000))) for _ in range(150)]  # fmt: skip
+    long = [
+        row(response="".join(chr(draw.randint(33, 120)) for _ in range(9000))) for _ in range(150)
+    ]
     run = gather(scores(long))
     whole, _ = fitting(run, 1e7, public=False)
     limit, texts = fitting(run, 200_000, public=False)
@@ -164,13 +170,29 @@ def pair(scores, first, second, **header):
 
 def test_every_row_finds_its_partner_and_its_kind(scores, make):
     row, _ = make
-    first = [row(0.0, "x"), row(1.0, "x"), row(1.0, "y"), row(None, "y"), row(1.0, "z"), row(0.5, "w"), row(0.5, "gone")]  # fmt: skip
-    second = [row(1.0, "y"), row(1.0, "x"), row(0.0, "x"), row(1.0, "y"), row(None, "z"), row(0.5, "w"), row(1.0, "new")]  # fmt: skip
+    first = [
+        row(0.0, "x"),
+        row(1.0, "x"),
+        row(1.0, "y"),
+        row(None, "y"),
+        row(1.0, "z"),
+        row(0.5, "w"),
+        row(0.5, "gone"),
+    ]
+    second = [
+        row(1.0, "y"),
+        row(1.0, "x"),
+        row(0.0, "x"),
+        row(1.0, "y"),
+        row(None, "z"),
+        row(0.5, "w"),
+        row(1.0, "new"),
+    ]
     found = pair(scores, first, second)
     changes = [(p.task, p.change) for p in found.pairs]
     assert changes == [
-        ("x", "gained"), ("x", "lost"), ("y", "same"), ("y", "newly scored"), ("z", "newly unscored"),
-        ("w", "same"), ("gone", "only in A"), ("new", "only in B"),
+        ("x", "gained"), ("x", "lost"), ("y", "same"), ("y", "newly scored"),
+        ("z", "newly unscored"), ("w", "same"), ("gone", "only in A"), ("new", "only in B"),
     ]  # fmt: skip
     assert [p.b for p in found.pairs] == [1, 2, 0, 3, 4, 5, None, 6]
 
@@ -202,7 +224,11 @@ def test_a_run_against_itself_changes_nothing(scores, make):
 def test_the_shift_is_the_mean_of_paired_differences(scores, make):
     row, _ = make
     tasks = "abcdefgh"
-    found = pair(scores, [row(0.2, t) for t in tasks], [row(0.2 + 0.05 * (i % 2), t) for i, t in enumerate(tasks)])  # fmt: skip
+    found = pair(
+        scores,
+        [row(0.2, t) for t in tasks],
+        [row(0.2 + 0.05 * (i % 2), t) for i, t in enumerate(tasks)],
+    )
     moved = shift(found.tasks)
     assert moved is not None
     assert moved.mean == pytest.approx(0.025)
@@ -215,7 +241,14 @@ def test_the_shift_is_the_mean_of_paired_differences(scores, make):
 
 def test_other_verifiers_tasks_and_responses_are_said(scores, make):
     row, _ = make
-    found = pair(scores, [row()], [row()], fingerprint="e" * 64, tasks_sha256="c" * 64, responses_sha256="d" * 64)  # fmt: skip
+    found = pair(
+        scores,
+        [row()],
+        [row()],
+        fingerprint="e" * 64,
+        tasks_sha256="c" * 64,
+        responses_sha256="d" * 64,
+    )
     assert len(notes(found)) == 3
 
 

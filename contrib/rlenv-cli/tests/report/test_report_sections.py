@@ -1,4 +1,6 @@
-"""Sections of plugins in a report: shown where they are harmless, and never able to act, hide or break out."""
+"""Sections of plugins in a report: shown where they are harmless, and never able to act, hide or
+break out.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,36 @@ from rlenv_cli.report.sections import ATTRIBUTES, TAGS, harmless
 
 PIECES = st.lists(
     st.sampled_from(
-        ["<", ">", "/", "p", "svg", "script", " ", '"', "'", "=", "onclick", "x", "<p>", "</p>", "</section>",
-         "<script>", "</script>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;", "&#60;", "<svg/onload=x>", "{{script}}"]
+        [
+            "<",
+            ">",
+            "/",
+            "p",
+            "svg",
+            "script",
+            " ",
+            '"',
+            "'",
+            "=",
+            "onclick",
+            "x",
+            "<p>",
+            "</p>",
+            "</section>",
+            "<script>",
+            "</script>",
+            "<!--",
+            "-->",
+            "<![CDATA[",
+            "]]>",
+            "&lt;",
+            "&#60;",
+            "<svg/onload=x>",
+            "{{script}}",
+        ]
     ),
     max_size=30,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 class Seen(HTMLParser):
@@ -29,7 +56,9 @@ class Seen(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.names, self.fits = [], set(), True
+        self.open = []
+        self.names = set()
+        self.fits = True
 
     def handle_starttag(self, tag, attrs):
         self.names |= {tag, *(f"@{name}" for name, _ in attrs)}
@@ -68,7 +97,10 @@ def test_whatever_comes_in_comes_out_closed_and_with_allowed_names_alone(text):
         ("</section></main><p>a", "<p>a</p>"),
         ('<a href="javascript:x">a</a><img src=x>', "a"),
         ('<p id="rows" class="skip note">a</p>', '<p class="note">a</p>'),
-        ('<svg viewBox="0 0 1 1"><circle r="1"/></svg>', '<svg viewBox="0 0 1 1"><circle r="1"></circle></svg>'),
+        (
+            '<svg viewBox="0 0 1 1"><circle r="1"/></svg>',
+            '<svg viewBox="0 0 1 1"><circle r="1"></circle></svg>',
+        ),
         ('<rect fill="var(--ink)"/>', '<rect fill="var(--ink)"></rect>'),
         ('<rect fill="URL(#x)" stroke="u\\72l(x)"/>', "<rect></rect>"),
         ("<svg><use href='#rows'/><foreignObject>a</foreignObject></svg>", "<svg>a</svg>"),
@@ -76,7 +108,7 @@ def test_whatever_comes_in_comes_out_closed_and_with_allowed_names_alone(text):
         ("1 < 2 &amp; 3 é\u202e", "1 &lt; 2 &amp; 3 &#233;\\u202e"),
         ("<p>" * 100, "<p>" * 50 + "</p>" * 50),
     ],
-)  # fmt: skip
+)
 def test_markup_is_taken_apart(html, kept):
     assert harmless(html) == kept
 
@@ -97,7 +129,8 @@ def report(tmp_path, monkeypatch):
     """The page of a run whose plugin answers so."""
     monkeypatch.chdir(tmp_path)
     Path("env.toml").write_text(
-        'name = "demo"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "t"\nprompt = "?"\nanswer = "a"\n',
+        'name = "demo"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "t"\nprompt = "?"\nanswer ='
+        ' "a"\n',
         "utf-8",
     )
     Path("r.jsonl").write_text('{"task": "t", "response": "a"}\n', "utf-8")

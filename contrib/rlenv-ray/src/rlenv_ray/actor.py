@@ -17,7 +17,8 @@ KEPT = 8  # environments that an actor keeps, with those that no call uses
 
 
 class EnvironmentActor:
-    """An actor.  It answers with JSON, whatever happens: Ray would unpickle an exception in the caller.
+    """An actor.  It answers with JSON, whatever happens: Ray would unpickle an exception in the
+    caller.
 
     Args:
         workers: how many worker processes an environment has.
@@ -51,7 +52,9 @@ class EnvironmentActor:
         return dumps({"problems": []})
 
     def leave(self, key: str, user: str) -> None:
-        """One user less; the environment stays while there is room, since the next call may need the same."""
+        """One user less; the environment stays while there is room, since the next call may need
+        the same.
+        """
         self._users[key].discard(user)
         self._close_unused()
 

@@ -32,7 +32,8 @@ class ActorSet:
     """So many actors; one that is dismissed is replaced.  May be used from several threads.
 
     Args:
-        address: of the cluster, as ``ray.init`` takes it; not used where this process is connected already.
+        address: of the cluster, as ``ray.init`` takes it; not used where this process is connected
+            already.
         actors: how many; None for as many as the CPUs of the cluster allow.
         cpus: that each actor reserves, and its worker processes.
 
@@ -74,7 +75,8 @@ class ActorSet:
             return list(self._members)
 
     def release(self, member: ActorMember, key: str, user: str, calls: Iterable[ObjectRef]) -> None:
-        """Cancel calls that nobody waits for, and let the actor close an environment; closed actors have ended.
+        """Cancel calls that nobody waits for, and let the actor close an environment; closed actors
+        have ended.
 
         Args:
             member: the actor.
@@ -95,7 +97,8 @@ class ActorSet:
     def dismiss(self, member: ActorMember) -> None:
         """End an actor that died, or that does not answer.
 
-        Ray ends by itself what nobody holds.  One that is killed while it starts may keep its CPUs for a minute.
+        Ray ends by itself what nobody holds.  One that is killed while it starts may keep its CPUs
+        for a minute.
         """
         import ray
 

@@ -14,7 +14,9 @@ FIELDS = attrgetter(*(field.name for field in fields(Task)))
 
 
 def pickled_rows(attempts: Iterable[Attempt]) -> bytes:
-    """Attempts by cloudpickle: a tuple for each task, since it calls Python code for each object of a class."""
+    """Attempts by cloudpickle: a tuple for each task, since it calls Python code for each object of
+    a class.
+    """
     pickled: bytes = cloudpickle.dumps(
         [(_fields(attempt.task), _response(attempt)) for attempt in attempts]
     )

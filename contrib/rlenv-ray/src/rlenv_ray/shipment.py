@@ -39,7 +39,8 @@ class Shipment:
 
     @classmethod
     def of(cls, env: Environment, source: Source = None) -> Shipment:
-        """Prepare an environment, or what describes it: a name, a path or a mapping that the actors load.
+        """Prepare an environment, or what describes it: a name, a path or a mapping that the actors
+        load.
 
         Raises:
             ConfigError: a stage can be neither imported nor pickled there, or is larger than 10 MB.
@@ -73,13 +74,16 @@ def opened(what: bytes) -> Environment:
 
 
 def differences(sent: Shipment, env: Environment) -> list[str]:
-    """In an actor: what its environment is made of where that differs from the caller's, both named.
+    """In an actor: what its environment is made of where that differs from the caller's, both
+    named.
 
     A package that this process has not imported defined what came by value, and so is the same.
     """
-    code, lines = _code(env), []
+    code = _code(env)
+    lines = []
     for package in sorted((sent.code.keys() | code.keys()) & sys.modules.keys()):
-        here, there = sent.code.get(package), code.get(package)
+        here = sent.code.get(package)
+        there = code.get(package)
         if here != there:
             lines.append(f"{package} is {_named(there)} there, and {_named(here)} here")
     if sent.secret is not None and (own := key_id()) != sent.secret:

@@ -1,4 +1,6 @@
-"""One call of ``evaluate_many`` on a cluster: rows go out in batches, and every row gets one verdict."""
+"""One call of ``evaluate_many`` on a cluster: rows go out in batches, and every row gets one
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ class Stream:
         shipment: the environment.
         rows: read as actors become free.
         size: how many rows a batch has.
-        timeout: seconds within which an actor answers for a batch; one that does not counts as dead.
+        timeout: seconds within which an actor answers for a batch; one that does not counts as
+            dead.
     """
 
     actors: ActorSet
@@ -97,7 +100,9 @@ class Stream:
         return self._more or sent or bool(self._again or self._ready)
 
     def _leave(self) -> None:
-        """Let the actors drop what they have of this call, and close the environment when they need room."""
+        """Let the actors drop what they have of this call, and close the environment when they need
+        room.
+        """
         for member in self._able | {call.member for call in self._calls.values()}:
             refs = [ref for ref, call in self._calls.items() if call.member is member]
             self.actors.release(member, self.shipment.key, self._name, refs)
@@ -105,7 +110,9 @@ class Stream:
     # -- out -------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Give every actor what it can take: first the environment, then batches, one each and the next."""
+        """Give every actor what it can take: first the environment, then batches, one each and the
+        next.
+        """
         members = self.actors.members()
         for member in {call.member for call in self._calls.values()}.difference(members):
             self._forget(member)  # another thread dismissed it
@@ -216,7 +223,9 @@ class Stream:
         self._forget(call.member)
 
     def _forget(self, member: ActorMember) -> None:
-        """Take back what an actor has: what it worked on may have killed it, the next batch did not."""
+        """Take back what an actor has: what it worked on may have killed it, the next batch did
+        not.
+        """
         self.actors.dismiss(member)
         lost = [ref for ref, call in self._calls.items() if call.member is member]
         batches = [batch for ref in lost if (batch := self._calls.pop(ref).batch)]
@@ -226,7 +235,9 @@ class Stream:
         self._again.extend(batches[1:])
 
     def _failed(self, batch: Batch, kind: str, message: str, *, transient: bool) -> None:
-        """Try again, in halves from the second time; a single row that fails again and again is unscored."""
+        """Try again, in halves from the second time; a single row that fails again and again is
+        unscored.
+        """
         batch.tries += 1
         half = len(batch.rows) // 2
         if batch.tries < TRIES - bool(half):

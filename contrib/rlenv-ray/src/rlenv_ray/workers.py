@@ -16,21 +16,23 @@ from .stream import Numbered, Stream
 class RayWorkers:
     """Actors of a Ray cluster that evaluate: ``env.evaluate_many(rows, on=RayWorkers())``.
 
-    They start at the first call and stay until ``close``.  Each loads the environment, whose code, versions and
-    secret must be those of the caller, and runs its stages in worker processes of its own, next to it.  Rows are
-    read as actors become free.  What a lost actor or node had is evaluated by others.
+    They start at the first call and stay until ``close``.  Each loads the environment, whose code,
+    versions and secret must be those of the caller, and runs its stages in worker processes of its
+    own, next to it.  Rows are read as actors become free.  What a lost actor or node had is
+    evaluated by others.
 
     Args:
-        address: of the cluster, as ``ray.init`` takes it (``"auto"``, ``"HOST:PORT"``, ``"ray://HOST:PORT"``);
-            None for RAY_ADDRESS, else a cluster on this machine, which is started where there is none.
+        address: of the cluster, as ``ray.init`` takes it (``"auto"``, ``"HOST:PORT"``,
+            ``"ray://HOST:PORT"``); None for RAY_ADDRESS, else a cluster on this machine, which is
+            started where there is none.
         actors: how many; None for as many as the CPUs of the cluster allow.
         cpus: that each actor reserves; it has so many worker processes.
         batch: rows that an actor gets at once; fewer than 32 spend more on messages.
-        environment: what the actors load: an installed name, a path that is valid on every node, or the mapping
-            of an env.toml.  None sends the environment itself: stages that can be imported by name, what
-            ``__main__`` or a notebook defines by value.
-        timeout: seconds within which an actor starts, and within which it answers for a batch; one that does not
-            is replaced.
+        environment: what the actors load: an installed name, a path that is valid on every node, or
+            the mapping of an env.toml.  None sends the environment itself: stages that can be
+            imported by name, what ``__main__`` or a notebook defines by value.
+        timeout: seconds within which an actor starts, and within which it answers for a batch; one
+            that does not is replaced.
 
     Raises:
         ConfigError: for an argument that makes no sense.
@@ -57,7 +59,9 @@ class RayWorkers:
             raise ConfigError(f"timeout is a number of seconds > 0, not {timeout!r}")
         check_source(environment)
         self._asked = address, actors, cpus
-        self._batch, self._timeout, self._source = batch, timeout, environment
+        self._batch = batch
+        self._timeout = timeout
+        self._source = environment
         self._actors: ActorSet | None = None
         self._lock = threading.Lock()
 
@@ -82,9 +86,12 @@ class RayWorkers:
             return self._actors
 
     def close(self) -> None:
-        """End the actors, and the connection to the cluster if this object made it.  May be called twice."""
+        """End the actors, and the connection to the cluster if this object made it.  May be called
+        twice.
+        """
         with self._lock:
-            actors, self._actors = self._actors, None
+            actors = self._actors
+            self._actors = None
         if actors is not None:
             actors.close()
 

@@ -67,7 +67,9 @@ def closed(attempt):
 
 
 class Versioned:
-    """A stage of a version, as a rubric that evolves: it tells how many others are in its process."""
+    """A stage of a version, as a rubric that evolves: it tells how many others are in its
+    process.
+    """
 
     where = "caller"
 

@@ -1,6 +1,7 @@
 """Environments of rlenv, served over HTTP to trainers and agents.
 
-``rlenv serve env.toml`` starts a server; ``application(Server(...))`` is the ASGI application for another one.
+``rlenv serve env.toml`` starts a server; ``application(Server(...))`` is the ASGI application for
+another one.
 """
 
 from __future__ import annotations

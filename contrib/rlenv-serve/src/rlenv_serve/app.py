@@ -42,10 +42,11 @@ DOCUMENT = Endpoint("GET", "/openapi.json", openapi, "The OpenAPI document", pub
 
 
 class Application(Starlette):
-    """The server's application, which finds paths without parameters by one look-up: most requests have one.
+    """The server's application, which finds paths without parameters by one look-up: most requests
+    have one.
 
-    A path with a slash at its end is the same as without.  Starlette redirects it to the address that ``Host`` names,
-    which loses the body with some clients, and TLS behind a proxy.
+    A path with a slash at its end is the same as without.  Starlette redirects it to the address
+    that ``Host`` names, which loses the body with some clients, and TLS behind a proxy.
     """
 
     exact: Mapping[tuple[object, object], ASGIApp] = {}
@@ -60,12 +61,18 @@ class Application(Starlette):
 
 
 def application(server: Server) -> Starlette:
-    """The server as an ASGI application, which opens the server when it starts and closes it when it ends."""
+    """The server as an ASGI application, which opens the server when it starts and closes it when
+    it ends.
+    """
 
     for served in server.catalog.values():
         check_names(served)
     made = [route(server, each) for each in (DOCUMENT, *ENDPOINTS)]
-    app = Application(routes=[socket_route(server), *made], lifespan=lambda _: server.running(), exception_handlers=dict.fromkeys((404, 405), _missing))  # fmt: skip
+    app = Application(
+        routes=[socket_route(server), *made],
+        lifespan=lambda _: server.running(),
+        exception_handlers=dict.fromkeys((404, 405), _missing),
+    )
     app.router.redirect_slashes = False
     app.exact = {
         (method, each.path): each.app
@@ -79,5 +86,8 @@ def application(server: Server) -> Starlette:
 async def _missing(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     code = "not_found" if status == 404 else "method_not_allowed"
-    told = f"{request.method} {request.url.path[:200]} is no operation of this server; GET /openapi.json lists them"
+    told = (
+        f"{request.method} {request.url.path[:200]} is no operation of this server; GET"
+        " /openapi.json lists them"
+    )
     return Problem(status, code, told).response()

@@ -22,7 +22,10 @@ from .state.sqlite_file import check_owner
 T = TypeVar("T")
 WAIT = 15.0  # seconds for an answer
 END = 4.0  # seconds for the last answer when the server ends, besides its grace
-PRAGMAS = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"
+PRAGMAS = (
+    "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA"
+    " foreign_keys = ON"
+)
 # What makes one process wait for another that changes tables; until the end of the transaction.
 LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7162110)"}
 
@@ -72,11 +75,15 @@ class Database:
             return await asyncio.wait_for(asyncio.shield(answer), WAIT)
         except (TimeoutError, sa.exc.SQLAlchemyError, UnicodeError) as error:
             self._late = answer  # until it is done
-            raise unavailable(str(error).partition("\n")[0] or f"no answer in {WAIT:g} s", self._name) from error  # fmt: skip
+            raise unavailable(
+                str(error).partition("\n")[0] or f"no answer in {WAIT:g} s", self._name
+            ) from error
 
     async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
         """What a query finds."""
-        return await self.run(lambda connection: [{**each} for each in connection.execute(query).mappings()])  # fmt: skip
+        return await self.run(
+            lambda connection: [{**each} for each in connection.execute(query).mappings()]
+        )
 
     async def alter(self, work: Callable[[sa.Connection], T]) -> T:
         """The same, while no other process alters tables."""
@@ -115,12 +122,20 @@ def _engine_url(option: str, url: str) -> sa.URL:
         try:  # for its owner alone
             os.close(os.open(rest, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         except OSError as error:
-            raise ConfigError(f"{option} {url}: {error.strerror}; name a file on a local disk that can be written") from None  # fmt: skip
+            raise ConfigError(
+                f"{option} {url}: {error.strerror}; name a file on a local disk that can be written"
+            ) from None
         check_owner(option, rest)
         return sa.URL.create("sqlite", database=rest)
     if kind in ("postgresql", "postgres") and rest.startswith("//"):
         if find_spec("psycopg") is None:
-            raise ConfigError(f'{option}: PostgreSQL needs psycopg: pip install "./contrib/rlenv-serve[postgresql]", in a clone')  # fmt: skip
+            raise ConfigError(
+                f"{option}: PostgreSQL needs psycopg: pip install"
+                ' "./contrib/rlenv-serve[postgresql]", in a clone'
+            )
         with suppress(ValueError, sa.exc.ArgumentError):  # a port of letters
             return sa.make_url(f"postgresql+psycopg:{rest}")
-    raise ConfigError(f"{option} {url!r:.200} is no store: write memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE")  # fmt: skip
+    raise ConfigError(
+        f"{option} {url!r:.200} is no store: write memory:, sqlite:PATH or"
+        " postgresql://USER:PASSWORD@HOST/DATABASE"
+    )

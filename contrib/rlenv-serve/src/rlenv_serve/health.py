@@ -29,12 +29,26 @@ async def readyz(call: Call) -> object:
 
 async def metrics(call: Call) -> object:
     """In Prometheus's text format."""
-    return Response(call.server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")  # fmt: skip
+    return Response(
+        call.server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )
 
 
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/healthz", healthz, "Whether the process answers", public=True, tag="health"),
-    Endpoint("GET", "/health", healthz, "The same, as clients of ORS ask", public=True, tag="health" ),
-    Endpoint("GET", "/readyz", readyz, "Whether requests are accepted", public=True, tag="health", errors=(503,)),
-    Endpoint("GET", "/metrics", metrics, "Counts for Prometheus", tag="health", media=("text/plain",)),
-)  # fmt: skip
+    Endpoint(
+        "GET", "/health", healthz, "The same, as clients of ORS ask", public=True, tag="health"
+    ),
+    Endpoint(
+        "GET",
+        "/readyz",
+        readyz,
+        "Whether requests are accepted",
+        public=True,
+        tag="health",
+        errors=(503,),
+    ),
+    Endpoint(
+        "GET", "/metrics", metrics, "Counts for Prometheus", tag="health", media=("text/plain",)
+    ),
+)

@@ -11,7 +11,12 @@ from .http.body import convert
 from .http.problems import Problem, result_or_problem
 
 INVALID_PARAMS = "invalid_params"
-CODES = {"invalid_request": -32600, "unknown_method": -32601, INVALID_PARAMS: -32602, "internal": -32603}  # fmt: skip
+CODES = {
+    "invalid_request": -32600,
+    "unknown_method": -32601,
+    INVALID_PARAMS: -32602,
+    "internal": -32603,
+}
 REFUSED = -32000  # any other problem
 
 Params: TypeAlias = Mapping[str, object]
@@ -19,7 +24,9 @@ Method: TypeAlias = Callable[[Params], Awaitable[object]]
 
 
 class RpcRequest(msgspec.Struct):
-    """A request; where ``id`` is left out or null it is a notification, and has no answer over MCP."""
+    """A request; where ``id`` is left out or null it is a notification, and has no answer over
+    MCP.
+    """
 
     jsonrpc: Literal["2.0"]
     method: str
@@ -51,7 +58,11 @@ async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[s
 
 async def _result(request: RpcRequest, methods: Mapping[str, Method]) -> object:
     if (method := methods.get(request.method)) is None:
-        raise Problem(404, "unknown_method", f"there is no method {request.method!r:.80}; there are {', '.join(methods)}")  # fmt: skip
+        raise Problem(
+            404,
+            "unknown_method",
+            f"there is no method {request.method!r:.80}; there are {', '.join(methods)}",
+        )
     return await method(request.params or {})
 
 
@@ -71,5 +82,9 @@ def succeeded(result: object, id: object) -> dict[str, object]:  # noqa: A002 - 
 
 def failed(problem: Problem, id: object = None) -> dict[str, object]:  # noqa: A002 - the field's name
     """The answer that is this problem, as an error of JSON-RPC."""
-    told = {"code": CODES.get(problem.code, REFUSED), "message": problem.detail, "data": {"code": problem.code, "status": problem.status}}  # fmt: skip
+    told = {
+        "code": CODES.get(problem.code, REFUSED),
+        "message": problem.detail,
+        "data": {"code": problem.code, "status": problem.status},
+    }
     return {"jsonrpc": "2.0", "id": id, "error": told}

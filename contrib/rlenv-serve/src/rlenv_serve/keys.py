@@ -4,9 +4,9 @@ A file of keys is TOML, and has no key in it, only hashes::
 
     [[key]]
     tenant = "alice"
-    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` makes one and adds it
-    answers = true       # requests may bring tasks with answers
-    operator = true      # may read every tenant's trajectories, and what verifiers say in private
+    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` makes one and
+    adds it answers = true       # requests may bring tasks with answers operator = true      # may
+    read every tenant's trajectories, and what verifiers say in private
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ class Tenant:
     operator: bool = False
 
 
-# Whoever reaches the loopback interface of a server without keys.  An agent with a shell on this machine, and every
-# other user of it, can do that, so it is no operator unless the server was started with ``--operator``.
+# Whoever reaches the loopback interface of a server without keys.  An agent with a shell on this
+# machine, and every other user of it, can do that, so it is no operator unless the server was
+# started with ``--operator``.
 LOCAL = Tenant("", answers=True)
 LOCAL_OPERATOR = Tenant("", answers=True, operator=True)
 
 
 def sees_private(tenant: Tenant) -> bool:
-    """Whether a tenant may see the answers of tasks, what stages and faults say in private, and how environments are
-    made.  Every route that shows one of these asks this function."""
+    """Whether a tenant may see the answers of tasks, what stages and faults say in private, and how
+    environments are made.  Every route that shows one of these asks this function."""
     return tenant.operator
 
 
@@ -77,7 +78,8 @@ class Keys:
     """The keys of a server.
 
     Args:
-        tenants: by SHA-256 of a key, as hex digits; None: there are no keys, and everyone is the same tenant.
+        tenants: by SHA-256 of a key, as hex digits; None: there are no keys, and everyone is the
+            same tenant.
         operator: without keys, everyone is the operator.
     """
 
@@ -97,7 +99,9 @@ class Keys:
         try:
             text = Path(path).read_text("utf-8")
             if os.name == "posix" and os.stat(path).st_mode & 0o022:
-                raise ConfigError(f"{path}: others may write this file of keys; run `chmod go-w {path}`")  # fmt: skip
+                raise ConfigError(
+                    f"{path}: others may write this file of keys; run `chmod go-w {path}`"
+                )
             table = tomli.loads(text)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{path}: not a file of keys: {error}") from None
@@ -106,17 +110,25 @@ class Keys:
         problems.check()
         found: dict[str, Tenant] = {}
         for key in made.key:
-            if found.setdefault(key.sha256, tenant := Tenant(key.tenant, key.answers, key.operator)) is not tenant:  # fmt: skip
+            if (
+                found.setdefault(
+                    key.sha256, tenant := Tenant(key.tenant, key.answers, key.operator)
+                )
+                is not tenant
+            ):
                 raise ConfigError(f"{path}: the key {key.sha256[:8]}… is there twice")
         if not found:
-            raise ConfigError(f"{path}: has no [[key]]; add one with `rlenv serve --new-key NAME --keys {path}`")  # fmt: skip
+            raise ConfigError(
+                f"{path}: has no [[key]]; add one with `rlenv serve --new-key NAME --keys {path}`"
+            )
         return cls(found)
 
     def tenant(self, headers: Mapping[str, str]) -> Tenant:
         """Whose request has these headers.
 
         Args:
-            headers: ``X-API-Key``, or ``Authorization`` with Bearer, or with Basic and the key as its password.
+            headers: ``X-API-Key``, or ``Authorization`` with Bearer, or with Basic and the key as
+                its password.
 
         Raises:
             Problem: 401 where a key is needed, and there is none or it is not known.
@@ -125,7 +137,9 @@ class Keys:
             return self._local
         digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
         # All are compared, so that time tells nothing.
-        found = [tenant for known, tenant in self.tenants.items() if hmac.compare_digest(known, digest)]  # fmt: skip
+        found = [
+            tenant for known, tenant in self.tenants.items() if hmac.compare_digest(known, digest)
+        ]
         if not found:
             needs = "send a key of this server as X-API-Key, or as `Authorization: Bearer KEY`"
             raise Problem(401, "unauthorized", needs, WWW_Authenticate="Bearer")
@@ -151,12 +165,18 @@ def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operato
         ConfigError: for a name that is none, or a file that cannot be written.
     """
     if not NAME.fullmatch(tenant):
-        raise ConfigError(f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}")  # fmt: skip
+        raise ConfigError(
+            f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}"
+        )
     key = f"rlenv_{secrets.token_urlsafe(32)}"
     digest = hashlib.sha256(key.encode()).hexdigest()
-    rights = "".join(f"{name} = true\n" for name, said in (("answers", answers), ("operator", operator)) if said)  # fmt: skip
+    rights = "".join(
+        f"{name} = true\n" for name, said in (("answers", answers), ("operator", operator)) if said
+    )
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:  # fmt: skip
+        with open(
+            os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
+        ) as file:
             file.write(f'\n[[key]]\ntenant = "{tenant}"\nsha256 = "{digest}"\n{rights}')
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name another file") from None

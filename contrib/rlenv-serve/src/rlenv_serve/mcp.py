@@ -1,7 +1,7 @@
 """The Model Context Protocol over streamable HTTP: tools of environments for agents.
 
-At ``/mcp/{env}`` and ``/mcp/{env}/{task_id}`` a POST brings each message and is answered as JSON.  A session is an episode,
-and has its id.
+At ``/mcp/{env}`` and ``/mcp/{env}/{task_id}`` a POST brings each message and is answered as JSON.
+A session is an episode, and has its id.
 """
 
 from __future__ import annotations
@@ -26,13 +26,21 @@ from .state.journal import Entry
 from .tools import called, result, tools_of
 
 VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
-SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
-DISCOVER = "server/discover"  # of later versions, which have no sessions; clients then fall back to ``initialize``
+SESSION = "Mcp-Session-Id"
+VERSION = "MCP-Protocol-Version"
+# of later versions, which have no sessions; clients then fall back to ``initialize``
+DISCOVER = "server/discover"
 PROBES = (DISCOVER, "initialize")  # what a client may ask in any version
 EPISODE = "rlenv/episode_id"
 NAME = 200  # characters of a client's name
-HEADERS = {SESSION: "of the answer to initialize; it is the id of the episode", VERSION: f"one of {', '.join(VERSIONS)}"}  # fmt: skip
-QUERY = {"seed": "picks the task, where the path names none, and draws in the episode", "split": "of the tasks that the seed picks from"}  # fmt: skip
+HEADERS = {
+    SESSION: "of the answer to initialize; it is the id of the episode",
+    VERSION: f"one of {', '.join(VERSIONS)}",
+}
+QUERY = {
+    "seed": "picks the task, where the path names none, and draws in the episode",
+    "split": "of the tasks that the seed picks from",
+}
 
 
 class ClientInfo(msgspec.Struct):
@@ -66,9 +74,12 @@ async def message(call: Call) -> object:
 
 
 async def end(call: Call) -> object:
-    """The session ends: its episode is judged as it is, and forgotten where nothing was done in it."""
+    """The session ends: its episode is judged as it is, and forgotten where nothing was done in
+    it.
+    """
     _check_version(call)
-    sessions, entry = call.server.sessions, await _session(call)
+    sessions = call.server.sessions
+    entry = await _session(call)
     if entry.ended is None and not entry.steps:
         await sessions.delete(call.tenant, entry.begun.id)
     elif entry.ended is None:
@@ -81,7 +92,9 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
     served = call.server.catalog.named(call.path["env"])
     query = call.request.query_params
     check_members(query, ("task_id", *QUERY))
-    picked = convert({**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False)  # fmt: skip
+    picked = convert(
+        {**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False
+    )
     tasks, seed = tasks_of(served, picked)
     try:
         if request.id is None:
@@ -98,7 +111,9 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
 
 
 def _greeting(session: Session, asked: Initialize) -> dict[str, object]:
-    """What ``initialize`` is answered: its instructions are what the policy is given at the start of the episode."""
+    """What ``initialize`` is answered: its instructions are what the policy is given at the start
+    of the episode.
+    """
     agreed = asked.protocol_version if asked.protocol_version in VERSIONS else VERSIONS[-1]
     return {
         "protocolVersion": agreed,
@@ -113,7 +128,8 @@ async def _session(call: Call) -> Entry:
     """The session's episode.
 
     Raises:
-        Problem: 400 without the header; 404 where the tenant has no such session with this environment.
+        Problem: 400 without the header; 404 where the tenant has no such session with this
+            environment.
     """
     served = call.server.catalog.named(call.path["env"])
     if not (id_ := call.header(SESSION)):
@@ -123,7 +139,8 @@ async def _session(call: Call) -> Entry:
 
 def _methods(call: Call, id_: str) -> Mapping[str, Method]:
     """The methods of a session by name."""
-    server, served = call.server, call.server.catalog.named(call.path["env"])
+    server = call.server
+    served = call.server.catalog.named(call.path["env"])
 
     async def ping(_: Params) -> object:
         return {}
@@ -153,7 +170,27 @@ ENDPOINTS: Sequence[Endpoint] = tuple(
     endpoint
     for path in ("/mcp/{env}", "/mcp/{env}/{task_id:path}")
     for endpoint in (
-        Endpoint("POST", path, message, "A message of the Model Context Protocol", object, tag="mcp", lenient=True, errors=(400, 404), headers=HEADERS, query=QUERY),
-        Endpoint("DELETE", path, end, "End a session; its episode is judged as it is", status=204, tag="mcp", errors=(400, 404), headers=HEADERS),
+        Endpoint(
+            "POST",
+            path,
+            message,
+            "A message of the Model Context Protocol",
+            object,
+            tag="mcp",
+            lenient=True,
+            errors=(400, 404),
+            headers=HEADERS,
+            query=QUERY,
+        ),
+        Endpoint(
+            "DELETE",
+            path,
+            end,
+            "End a session; its episode is judged as it is",
+            status=204,
+            tag="mcp",
+            errors=(400, 404),
+            headers=HEADERS,
+        ),
     )
-)  # fmt: skip
+)

@@ -15,7 +15,9 @@ SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
 
 
 class Metrics:
-    """The counts of one server, and ``trace``, which writes a trace: a span, and more attributes of it; None: there are none."""
+    """The counts of one server, and ``trace``, which writes a trace: a span, and more attributes of
+    it; None: there are none.
+    """
 
     trace: Callable[[Span, Mapping[str, object]], None] | None = None
 
@@ -23,14 +25,42 @@ class Metrics:
         self.registry = kept = CollectorRegistry()
         # There are few, and looking one up in the library is slow.
         self._of = cache(lambda metric, *labels: metric.labels(*labels))
-        self._requests = Counter("rlenv_requests", "Requests by protocol, route and status", ("protocol", "route", "status"), registry=kept)  # fmt: skip
-        self._latency = Histogram("rlenv_request_seconds", "Wall time of requests", ("protocol",), buckets=SECONDS, registry=kept)  # fmt: skip
-        self._verdicts = Counter("rlenv_verdicts", "Verdicts by environment and outcome", ("environment", "outcome"), registry=kept)  # fmt: skip
-        self._stages = Histogram("rlenv_stage_seconds", "Wall time of stages", ("environment", "stage"), buckets=SECONDS, registry=kept)  # fmt: skip
+        self._requests = Counter(
+            "rlenv_requests",
+            "Requests by protocol, route and status",
+            ("protocol", "route", "status"),
+            registry=kept,
+        )
+        self._latency = Histogram(
+            "rlenv_request_seconds",
+            "Wall time of requests",
+            ("protocol",),
+            buckets=SECONDS,
+            registry=kept,
+        )
+        self._verdicts = Counter(
+            "rlenv_verdicts",
+            "Verdicts by environment and outcome",
+            ("environment", "outcome"),
+            registry=kept,
+        )
+        self._stages = Histogram(
+            "rlenv_stage_seconds",
+            "Wall time of stages",
+            ("environment", "stage"),
+            buckets=SECONDS,
+            registry=kept,
+        )
         self.episodes = Gauge("rlenv_episodes_open", "Episodes in memory", registry=kept)
         self.untraced = Counter("rlenv_trace_failures", "Failures to write traces", registry=kept)
-        self.unread = Gauge("rlenv_trajectories_unread", "Trajectories in the outbox that cannot be read, and stay there", registry=kept)  # fmt: skip
-        self.waiting = Gauge("rlenv_requests_waiting", "Requests that wait for their turn", registry=kept)  # fmt: skip
+        self.unread = Gauge(
+            "rlenv_trajectories_unread",
+            "Trajectories in the outbox that cannot be read, and stay there",
+            registry=kept,
+        )
+        self.waiting = Gauge(
+            "rlenv_requests_waiting", "Requests that wait for their turn", registry=kept
+        )
 
     def request(self, protocol: str, route: str, status: int, seconds: float) -> None:
         """One request was answered."""
@@ -47,8 +77,18 @@ class Metrics:
 
     def show_sandboxes(self, counts: Mapping[tuple[str, str], Callable[[], float]]) -> None:
         """Show what ``rlenv_plugin_sandbox.quota`` counts, by adapter and state."""
-        states = Gauge("rlenv_sandboxes", "Sandboxes by adapter and state", ("adapter", "state"), registry=self.registry)  # fmt: skip
-        waiting = Gauge("rlenv_sandboxes_waiting", "Programs that wait for a sandbox", ("adapter",), registry=self.registry)  # fmt: skip
+        states = Gauge(
+            "rlenv_sandboxes",
+            "Sandboxes by adapter and state",
+            ("adapter", "state"),
+            registry=self.registry,
+        )
+        waiting = Gauge(
+            "rlenv_sandboxes_waiting",
+            "Programs that wait for a sandbox",
+            ("adapter",),
+            registry=self.registry,
+        )
         for (adapter, state), count in counts.items():
             found = waiting.labels(adapter) if state == "waiting" else states.labels(adapter, state)
             found.set_function(count)

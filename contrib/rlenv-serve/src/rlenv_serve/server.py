@@ -54,7 +54,9 @@ class Server:
         self.limits = limits or Limits()
         self.journal = journal or MemoryJournal()
         self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
-        self.archive.store.opened.append(lambda connection: started(self.archive.store, catalog.values(), connection))  # fmt: skip
+        self.archive.store.opened.append(
+            lambda connection: started(self.archive.store, catalog.values(), connection)
+        )
         self.metrics = Metrics()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.turns = self.sessions.turns
@@ -63,7 +65,7 @@ class Server:
         self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
         self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
-        self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
+        self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)
         presence = Presence(catalog, self.journal.sibling("servers"))
         self.lost = LostEpisodes(presence, self.sessions.admission, self.journal, self.keys)
         self.sessions.sweeps = (
@@ -80,7 +82,8 @@ class Server:
         self.is_ending: Callable[[], bool] = lambda: not self.ready
 
     async def probe(self) -> None:
-        """See that the state can be written; everyone may ask, so what was seen a moment ago is not asked again.
+        """See that the state can be written; everyone may ask, so what was seen a moment ago is not
+        asked again.
 
         Raises:
             Problem: 503 where it cannot.
@@ -94,7 +97,9 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Open what the server keeps, and close it again when the requests that run are answered."""
+        """Open what the server keeps, and close it again when the requests that run are
+        answered.
+        """
         await self.journal.open()
         await self.tickets.journal.open()
         await self.lost.presence.journal.open()
@@ -122,8 +127,8 @@ class Server:
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Cancel until they have ended: `asyncio.wait_for` of Python 3.11 drops a cancellation that meets the end of its work
-    (https://github.com/python/cpython/issues/86296)."""
+    """Cancel until they have ended: `asyncio.wait_for` of Python 3.11 drops a cancellation that
+    meets the end of its work (https://github.com/python/cpython/issues/86296)."""
     while any(not each.done() for each in tasks):
         for each in tasks:
             each.cancel()

@@ -26,7 +26,8 @@ class Limits:
         waiting: requests of one tenant that wait for their turn; further ones get 429.
         at_once: requests of all tenants that run at the same time.
         deadline: wall seconds for one step, or for the responses of one request.
-        idle: seconds after which an episode that nobody asks for leaves memory; it is replayed when somebody does.
+        idle: seconds after which an episode that nobody asks for leaves memory; it is replayed when
+            somebody does.
         keep: seconds after which an episode that nobody has asked for is removed.
     """
 

@@ -1,4 +1,6 @@
-"""Tools as agents see them: their listing, what a call of one is, and what it gave.  The verifier is none of them."""
+"""Tools as agents see them: their listing, what a call of one is, and what it gave.  The verifier
+is none of them.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,12 @@ from .sessions.actions import SUBMIT, call, submit
 from .sessions.problems import FINISHED
 
 ENDED = "The episode has ended."
-SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode
+# what `submit` does where a message does not end the episode
+SAY = "Write a message, with this text."
 # Names that no tool has: what a client of OpenEnv calls itself, and what the server adds.
-FORBIDDEN = dict.fromkeys(("reset", "step", "state", "close"), "is a method of OpenEnv") | {SUBMIT: "ends every episode"}  # fmt: skip
+FORBIDDEN = dict.fromkeys(("reset", "step", "state", "close"), "is a method of OpenEnv") | {
+    SUBMIT: "ends every episode"
+}
 ERRORS = {"unknown_tool": "tool_not_found", "arguments": "invalid_args", "timeout": "timeout"}
 
 
@@ -48,16 +53,22 @@ def ends_with_message(served: Served) -> bool:
 
 
 def offered(served: Served, session: Session | None = None) -> list[dict[str, object]]:
-    """The tools of an episode, or else those that every episode of the environment has; and ``submit``, which says what it
-    does in this environment."""
-    found = session.episode.tools if session else [each.offered for each in harness_of(served).named.values()]  # fmt: skip
+    """The tools of an episode, or else those that every episode of the environment has; and
+    ``submit``, which says what it does in this environment."""
+    found = (
+        session.episode.tools
+        if session
+        else [each.offered for each in harness_of(served).named.values()]
+    )
     own = [dict(each["function"]) for each in copies([*found, submit.offered])]  # type: ignore[call-overload] # as of chat completions
     if not ends_with_message(served):
         own[-1]["description"] = SAY
     return own
 
 
-async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None, schema: str) -> dict[str, object]:  # noqa: A002 - the field's name # fmt: skip
+async def tools_of(
+    sessions: Sessions, tenant: Tenant, served: Served, id: str | None, schema: str
+) -> dict[str, object]:
     """The tools of an episode, as of ``listing``; those of every episode where none runs."""
     session = None
     try:
@@ -71,32 +82,51 @@ async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str |
 def check_names(served: Served) -> None:
     """
     Raises:
-        ConfigError: for a tool whose name is a method of OpenEnv's clients, or of every environment's own.
+        ConfigError: for a tool whose name is a method of OpenEnv's clients, or of every
+            environment's own.
     """
     for name in harness_of(served).named:
         if why := FORBIDDEN.get(name):
-            raise ConfigError(f"{served.name}: the tool {name!r} cannot be served, because {name} {why}: give it another name")  # fmt: skip
+            raise ConfigError(
+                f"{served.name}: the tool {name!r} cannot be served, because {name} {why}: give it"
+                " another name"
+            )
 
 
 def listing(tools: Sequence[Mapping[str, object]], schema: str) -> dict[str, object]:
-    """The tools, with the JSON Schema of their parameters under the name that the protocol has for it."""
-    return {"tools": [{"name": each["name"], "description": each.get("description", ""), schema: each["parameters"]} for each in tools]}  # fmt: skip
+    """The tools, with the JSON Schema of their parameters under the name that the protocol has for
+    it.
+    """
+    return {
+        "tools": [
+            {
+                "name": each["name"],
+                "description": each.get("description", ""),
+                schema: each["parameters"],
+            }
+            for each in tools
+        ]
+    }
 
 
 def called(params: Mapping[str, object], depth: int) -> Action:
-    """The call that the parameters of ``tools/call`` are; arguments that are nested deeper are one text, which no tool takes:
-    an error would leave the episode unscored, whenever the policy likes.
+    """The call that the parameters of ``tools/call`` are; arguments that are nested deeper are one
+    text, which no tool takes: an error would leave the episode unscored, whenever the policy likes.
 
     Raises:
         Problem: for parameters that name no tool.
     """
     found = convert(params, Called, "expected name and arguments of a tool: ", INVALID_PARAMS)
     given = found.arguments or {}
-    return call(found.name, {"arguments": encode(given).decode()} if is_deep(encode(given), depth) else given)  # fmt: skip
+    return call(
+        found.name,
+        {"arguments": encode(given).decode()} if is_deep(encode(given), depth) else given,
+    )
 
 
 async def check_tool(sessions: Sessions, tenant: Tenant, id: str, name: object) -> None:  # noqa: A002 - the field's name
-    """Reject a call of a tool that an open episode does not have, as official servers of OpenEnv do.
+    """Reject a call of a tool that an open episode does not have, as official servers of OpenEnv
+    do.
 
     Raises:
         Problem: 422 for such a name; as ``Sessions.get`` for an episode that is lost.
@@ -109,7 +139,9 @@ async def check_tool(sessions: Sessions, tenant: Tenant, id: str, name: object) 
         raise
     names = [*session.episode.named, SUBMIT]
     if name not in names:
-        raise Problem(422, INVALID_PARAMS, f"Tool not found: {str(name)[:80]}; {suggest(str(name), names)}")  # fmt: skip
+        raise Problem(
+            422, INVALID_PARAMS, f"Tool not found: {str(name)[:80]}; {suggest(str(name), names)}"
+        )
 
 
 def error_of(answer: Answer) -> dict[str, str] | None:
@@ -124,6 +156,11 @@ def error_of(answer: Answer) -> dict[str, str] | None:
 
 
 def result(answer: Answer) -> dict[str, object]:
-    """What a call gave, as MCP has it.  It has neither reward nor verdict: an agent could try answers until one is right."""
+    """What a call gave, as MCP has it.  It has neither reward nor verdict: an agent could try
+    answers until one is right.
+    """
     texts = [text for text in (answer.text, ENDED if answer.done else "") if text]
-    return {"content": [{"type": "text", "text": text} for text in texts], "isError": error_of(answer) is not None}  # fmt: skip
+    return {
+        "content": [{"type": "text", "text": text} for text in texts],
+        "isError": error_of(answer) is not None,
+    }

@@ -27,7 +27,8 @@ LAST = 5.0  # seconds for what waits, when the server ends
 
 
 class Tracer:
-    """Writes traces, in a thread of its own: where that is too slow, the oldest spans that wait are left out.
+    """Writes traces, in a thread of its own: where that is too slow, the oldest spans that wait are
+    left out.
 
     Args:
         exporter: where they go.
@@ -57,15 +58,20 @@ class Tracer:
         except Exception:
             logger.exception("a trace cannot be made")
 
-    def _write(self, span: Span, start: int, end: int, parent: Context, about: Mapping[str, object]) -> None:  # fmt: skip
+    def _write(
+        self, span: Span, start: int, end: int, parent: Context, about: Mapping[str, object]
+    ) -> None:
         from opentelemetry.trace import StatusCode, set_span_in_context
 
         told = {**span.about, **about, "error.type": span.error or None}
         attributes = {key: clean(value) for key, value in told.items() if value is not None}
-        made = self._tracer.start_span(str(clean(span.name)), parent, attributes=attributes, start_time=start)  # fmt: skip
+        made = self._tracer.start_span(
+            str(clean(span.name)), parent, attributes=attributes, start_time=start
+        )
         if span.error:
             made.set_status(StatusCode.ERROR, str(clean(span.error)))
-        within, at = set_span_in_context(made, parent), start
+        within = set_span_in_context(made, parent)
+        at = start
         for child in span.children:
             length = min(nanoseconds(child.seconds), end - start)
             at = min(at, end - length)
@@ -74,7 +80,9 @@ class Tracer:
         made.end(end)
 
     def close(self) -> None:
-        """Write what waits; a collector that does not answer holds up the end of the server for seconds at most."""
+        """Write what waits; a collector that does not answer holds up the end of the server for
+        seconds at most.
+        """
         ending = threading.Thread(target=self._provider.shutdown, daemon=True)
         ending.start()
         ending.join(LAST)
@@ -87,7 +95,11 @@ def nanoseconds(seconds: float) -> int:
 
 def clean(value: object) -> str | float:
     """A value as protocols take it: a text without half surrogates, and not long."""
-    return value if isinstance(value, (int, float)) else str(value)[:LONGEST].encode("utf-8", "replace").decode()  # fmt: skip
+    return (
+        value
+        if isinstance(value, (int, float))
+        else str(value)[:LONGEST].encode("utf-8", "replace").decode()
+    )
 
 
 class Once(logging.Handler):
@@ -95,7 +107,8 @@ class Once(logging.Handler):
 
     def __init__(self, counted: Counter) -> None:
         super().__init__(logging.WARNING)
-        self._counted, self._told = counted, set[str]()
+        self._counted = counted
+        self._told = set[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take a record of the log."""
@@ -122,12 +135,22 @@ def begin(target: str, metrics: Metrics) -> Callable[[], None]:
 
     os.environ.setdefault("OTEL_SERVICE_NAME", "rlenv")
     try:
-        file = None if target == "otlp" else open(target, "a", ROOM, "utf-8", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - until the process ends # fmt: skip
+        file = (
+            None
+            if target == "otlp"
+            else open(target, "a", ROOM, "utf-8", opener=partial(os.open, mode=0o600))
+        )
     except OSError as error:
-        raise ConfigError(f"--trace {target}: {error.strerror}; name a file that can be written, or otlp") from None  # fmt: skip
+        raise ConfigError(
+            f"--trace {target}: {error.strerror}; name a file that can be written, or otlp"
+        ) from None
     complaints = logging.getLogger("opentelemetry")
     complaints.propagate = False
     complaints.addHandler(Once(metrics.untraced))
-    made = Tracer(ConsoleSpanExporter(out=file, formatter=lambda span: span.to_json(None) + "\n") if file else OTLPSpanExporter())  # fmt: skip
+    made = Tracer(
+        ConsoleSpanExporter(out=file, formatter=lambda span: span.to_json(None) + "\n")
+        if file
+        else OTLPSpanExporter()
+    )
     metrics.trace = made.write
     return made.close

@@ -1,4 +1,6 @@
-"""Logs whose messages cannot steer a terminal: ids, names and errors in them are from clients and tools."""
+"""Logs whose messages cannot steer a terminal: ids, names and errors in them are from clients and
+tools.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ _PLAIN = logging.Formatter()
 
 
 class VisibleMessages(logging.Filter):
-    """Escapes invisible and control characters in messages and tracebacks; a message stays one line."""
+    """Escapes invisible and control characters in messages and tracebacks; a message stays one
+    line.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg = visible(record.getMessage()).replace("\n", "\\n")

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from serving import Client
 
-pytest.importorskip("mcp", reason="the package mcp is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "mcp", reason="the package mcp is not installed here: `make test-trainers` runs this"
+)
 IS_FIRST = version("mcp").startswith("1.")
 MODES = ["legacy"] if IS_FIRST else ["auto", "legacy"]
 

@@ -1,4 +1,6 @@
-"""Official clients of OpenEnv, unchanged, with our server: ``openenv`` 0.10 and ``openenv-core`` 0.3."""
+"""Official clients of OpenEnv, unchanged, with our server: ``openenv`` 0.10 and ``openenv-core``
+0.3.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
 from serving import Client, broken, running, served, single, sums
 
-pytest.importorskip("openenv.core", reason="OpenEnv is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "openenv.core", reason="OpenEnv is not installed here: `make test-trainers` runs this"
+)
 
 from openenv.core.env_server.mcp_types import CallToolAction, ListToolsAction
 from openenv.core.generic_client import GenericEnvClient
@@ -34,10 +38,21 @@ def test_the_generic_client_plays_an_episode(ask: Client) -> None:
     async def play() -> None:
         async with GenericEnvClient(base_url=url(ask)) as env:
             first = await env.reset(task_id="t3", episode_id="mine")
-            assert (first.observation["text"], first.reward, first.done) == ("What is 3 + 3?", None, False)  # fmt: skip
-            step = await env.step({"type": "call_tool", "tool_name": "add", "arguments": {"a": 3, "b": 3}})  # fmt: skip
+            assert (first.observation["text"], first.reward, first.done) == (
+                "What is 3 + 3?",
+                None,
+                False,
+            )
+            step = await env.step(
+                {"type": "call_tool", "tool_name": "add", "arguments": {"a": 3, "b": 3}}
+            )
             assert (step.observation["result"], step.done) == ("6", False)
-            assert await env.state() == {"episode_id": "mine", "step_count": 1, "task_id": "t3", "done": False} | {"session_id": (await env.state())["session_id"]}  # fmt: skip
+            assert await env.state() == {
+                "episode_id": "mine",
+                "step_count": 1,
+                "task_id": "t3",
+                "done": False,
+            } | {"session_id": (await env.state())["session_id"]}
             last = await env.step({"answer": "6"})
             assert (last.reward, last.done) == (1.0, True)
 
@@ -97,7 +112,9 @@ def test_a_field_that_there_is_not_raises_as_with_an_official_server(ask: Client
 
 
 @pytest.mark.parametrize(("action", "reward"), [({"text": "6"}, 1.0), ({"a": 1}, 0.0), ({}, 0.0)])
-def test_no_object_of_a_policy_raises(ask: Client, action: dict[str, object], reward: float) -> None:  # fmt: skip
+def test_no_object_of_a_policy_raises(
+    ask: Client, action: dict[str, object], reward: float
+) -> None:
     async def play() -> None:
         async with GenericEnvClient(base_url=url(ask, "single")) as env:
             await env.reset(task_id="t3")
@@ -150,7 +167,11 @@ def test_a_key_is_sent_as_a_header_or_in_the_url(tmp_path: Path) -> None:
             for kind in (GenericEnvClient, MCPToolClient):
                 async with kind(**way) as env:
                     await env.reset(task_id="t3")
-                    assert (await env.step(CallToolAction(tool_name="submit", arguments={"answer": "6"}))).reward == 1.0  # fmt: skip
+                    assert (
+                        await env.step(
+                            CallToolAction(tool_name="submit", arguments={"answer": "6"})
+                        )
+                    ).reward == 1.0
         with pytest.raises(ConnectionError):
             async with GenericEnvClient(base_url=url(ask)):
                 pass

@@ -1,4 +1,6 @@
-"""The official client ``openreward``, unchanged, with our server; and the official server, to see that the tests tell them apart."""
+"""The official client ``openreward``, unchanged, with our server; and the official server, to see
+that the tests tell them apart.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal
 from serving import SECRET, Client, broken, catalog_of, running, served, sums
 
-pytest.importorskip("openreward", reason="openreward is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "openreward", reason="openreward is not installed here: `make test-trainers` runs this"
+)
 
 from openreward import GroupCandidate, Message, OpenReward, ScoreGroupFailed, ScoreGroupUnsupported
 from openreward.api._session.http import AuthenticationError, SessionResponseError
@@ -87,8 +91,14 @@ def test_a_session_by_task_and_by_index(client: Any, how: str) -> None:
         assert session.version() == {"version": "0.1.0", "build_sha": None}
         assert [each.text for each in session.get_prompt()] == ["Be brief.", "What is 4 + 4?"]
         messages = session.get_messages()
-        assert [(each.role, each.blocks[0].text) for each in messages] == [("system", "Be brief."), ("user", "What is 4 + 4?")]  # fmt: skip
-        assert session.get_messages("openai") == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 4 + 4?"}]  # fmt: skip
+        assert [(each.role, each.blocks[0].text) for each in messages] == [
+            ("system", "Be brief."),
+            ("user", "What is 4 + 4?"),
+        ]
+        assert session.get_messages("openai") == [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "What is 4 + 4?"},
+        ]
         assert session.get_messages("anthropic")["system"] == "Be brief."
         assert session.get_messages("google")["system_instruction"] == "Be brief."
         assert session.is_assistant_message_final()
@@ -102,7 +112,10 @@ def test_tools_in_the_formats_of_providers(client: Any, format_: str | None) -> 
     with env.session(split="train", index=0) as session:
         found = session.list_tools(format_)
         assert found == env.list_tools(format_)
-    names = [each.name if format_ is None else each.get("name") or each["function"]["name"] for each in found]  # fmt: skip
+    names = [
+        each.name if format_ is None else each.get("name") or each["function"]["name"]
+        for each in found
+    ]
     assert names == ["add", "submit"]
     assert "Add two numbers." in str(found[0])
 
@@ -111,7 +124,12 @@ def test_a_call_and_its_refusals(client: Any) -> None:
     env = client.environments.get("sums", variant="sums")
     with env.session(split="train", index=3) as session:
         output = session.call_tool("add", {"a": 3, "b": 3})
-        assert (text_of(output), output.reward, output.finished, output.metadata) == ("6", None, False, {"stop": None})  # fmt: skip
+        assert (text_of(output), output.reward, output.finished, output.metadata) == (
+            "6",
+            None,
+            False,
+            {"stop": None},
+        )
         for name, given, reason in (
             ("subtract", {}, "not_found"),
             ("add", {"a": "x", "b": 1}, "input_validation"),
@@ -142,7 +160,9 @@ def test_a_group_is_scored(client: Any) -> None:
 
     with client.environments.get("talk", variant="talk").session(split="dev", index=0) as session:
         assert session.supports_score_group()
-        scores = session.score_group([GroupCandidate(messages=[said("2")], metadata={"n": 1}), [said("3")]])  # fmt: skip
+        scores = session.score_group(
+            [GroupCandidate(messages=[said("2")], metadata={"n": 1}), [said("3")]]
+        )
         assert [each.reward for each in scores] == [1.0, 0.0]
         with pytest.raises(ScoreGroupFailed, match="no scores"):
             session.score_group([[said("break")]])
@@ -155,8 +175,13 @@ def test_a_group_is_scored(client: Any) -> None:
 
 @pytest.mark.parametrize("offset", [0, 1, 2, 4000])
 def test_white_space_arrives(client: Any, offset: int) -> None:
-    with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
-        assert text_of(session.call_tool("spaces", {"count": 18_000, "offset": offset})) == "x" * offset + " " * 18_000  # fmt: skip
+    with client.environments.get("echoes", variant="echoes").session(
+        split="train", index=0
+    ) as session:
+        assert (
+            text_of(session.call_tool("spaces", {"count": 18_000, "offset": offset}))
+            == "x" * offset + " " * 18_000
+        )
 
 
 @pytest.fixture(scope="module")
@@ -171,18 +196,25 @@ def echo(client: Any) -> Iterator[Callable[[str], str]]:
             nonlocal session, left
             if not left:
                 stack.pop_all().close()
-                session, left = stack.enter_context(env.session(split="train", index=0)), 15
+                session = stack.enter_context(env.session(split="train", index=0))
+                left = 15
             left -= 1
             return text_of(session.call_tool("echo", {"text": text}))
 
         yield call
 
 
-@given(st.one_of(
-    st.text(" \t\n\r\x0b\x1c\x85\xa0\u2028\\\"x", min_size=1, max_size=300),
-    st.text(min_size=1, max_size=300),
-    st.builds(lambda text, times: text * times, st.text(" x\n", min_size=1, max_size=7), st.integers(1, 3000)),
-))  # fmt: skip
+@given(
+    st.one_of(
+        st.text(' \t\n\r\x0b\x1c\x85\xa0\u2028\\"x', min_size=1, max_size=300),
+        st.text(min_size=1, max_size=300),
+        st.builds(
+            lambda text, times: text * times,
+            st.text(" x\n", min_size=1, max_size=7),
+            st.integers(1, 3000),
+        ),
+    )
+)
 @settings(max_examples=300, deadline=None, suppress_health_check=[*HealthCheck])
 def test_texts_arrive_as_they_were_sent(echo: Callable[[str], str], text: str) -> None:
     for shift in ("", "x"):
@@ -190,13 +222,25 @@ def test_texts_arrive_as_they_were_sent(echo: Callable[[str], str], text: str) -
 
 
 def test_a_lone_surrogate_of_a_policy_ends_no_rollout(client: Any) -> None:
-    with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
+    with client.environments.get("echoes", variant="echoes").session(
+        split="train", index=0
+    ) as session:
         assert text_of(session.call_tool("echo", {"text": "a\ud800b"})) == "a\ufffdb"
 
 
-@pytest.mark.parametrize("written", ['{"text": NaN}', '{"text": [-Infinity]}', '{"text": 1e999}', '{"text": %s}' % ("[" * 200 + "]" * 200)])  # fmt: skip
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"text": NaN}',
+        '{"text": [-Infinity]}',
+        '{"text": 1e999}',
+        '{"text": %s}' % ("[" * 200 + "]" * 200),
+    ],
+)
 def test_what_a_policy_writes_ends_no_rollout(client: Any, written: str) -> None:
-    with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
+    with client.environments.get("echoes", variant="echoes").session(
+        split="train", index=0
+    ) as session:
         with pytest.raises(ToolCallError) as raised:
             session.call_tool("echo", json.loads(written) | {"more": 1})
         assert raised.value.reason == "input_validation"
@@ -214,7 +258,9 @@ def test_a_call_is_made_once_although_its_stream_breaks(server: Client) -> None:
 
 def test_pings_keep_a_long_call_alive(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PING", 0.05)
-    with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
+    with client.environments.get("echoes", variant="echoes").session(
+        split="train", index=0
+    ) as session:
         assert text_of(session.call_tool("sleep", {"seconds": 0.5})) == "awake"
 
 
@@ -231,20 +277,28 @@ def test_an_episode_that_begins_slowly_is_waited_for(monkeypatch: pytest.MonkeyP
 
 
 def test_a_session_whose_environment_has_changed_is_terminated() -> None:
-    journal, changed = MemoryJournal(), stage(where="inline")(lambda visible: False)
+    journal = MemoryJournal()
+    changed = stage(where="inline")(lambda visible: False)
     with echoes() as env, Environment("echoes", changed, env.tasks) as other, ExitStack() as stack:
         first = stack.enter_context(running(Server(served(env), journal=journal)))
         client = stack.enter_context(connected(first.url))
-        session = stack.enter_context(client.environments.get("echoes").session(split="train", index=0))  # fmt: skip
+        session = stack.enter_context(
+            client.environments.get("echoes").session(split="train", index=0)
+        )
         second = stack.enter_context(running(Server(served(other), journal=journal)))
-        session._async.env.client._base_url = session._async.env.client._base_url.with_port(second.port)  # fmt: skip
+        session._async.env.client._base_url = session._async.env.client._base_url.with_port(
+            second.port
+        )
         with pytest.raises(SessionTerminatedError):
             session.call_tool("echo", {"text": "x"})
 
 
 def test_keys(tmp_path: Path) -> None:
     key = add_key(tmp_path / "keys.toml", "alice", answers=False, operator=False)
-    with sums() as env, running(Server(served(env), keys=Keys.from_file(tmp_path / "keys.toml"))) as ask:  # fmt: skip
+    with (
+        sums() as env,
+        running(Server(served(env), keys=Keys.from_file(tmp_path / "keys.toml"))) as ask,
+    ):
         with connected(ask.url, key) as client:
             found = client.environments.get("sums")
             with found.session(split="train", index=0) as session:
@@ -255,10 +309,18 @@ def test_keys(tmp_path: Path) -> None:
 
 def test_a_forged_task_is_refused(client: Any) -> None:
     env = client.environments.get("sums", variant="sums")
-    forged = RemoteTask(server_name="sums", environment_name="sums", task_spec={"question": "q", "answer": "forged"}, namespace=None)  # fmt: skip
+    forged = RemoteTask(
+        server_name="sums",
+        environment_name="sums",
+        task_spec={"question": "q", "answer": "forged"},
+        namespace=None,
+    )
     with pytest.raises(SessionResponseError, match="signature"), env.session(task=forged):
         pass
-    with pytest.raises(SessionResponseError, match="toolset"), env.session(split="train", index=0, toolset="codex"):  # fmt: skip
+    with (
+        pytest.raises(SessionResponseError, match="toolset"),
+        env.session(split="train", index=0, toolset="codex"),
+    ):
         pass
 
 
@@ -304,7 +366,9 @@ def official() -> Iterator[str]:
     Said.model_rebuild(_types_namespace={"Said": Said})
     for each in (Sums.echo, Sums.submit):
         each.__annotations__ = {"params": Said, "return": ToolOutput}
-    host = uvicorn.Server(uvicorn.Config(TheirServer([Sums]).app, "127.0.0.1", 0, log_level="error"))  # fmt: skip
+    host = uvicorn.Server(
+        uvicorn.Config(TheirServer([Sums]).app, "127.0.0.1", 0, log_level="error")
+    )
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=host.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -321,7 +385,12 @@ def test_the_official_server_has_the_defects_that_ours_is_tested_for() -> None:
     with official() as url, connected(url) as client:
         env = client.environments.get("sums", variant="sums")
         assert env.get_task("train", 0).task_spec["answer"] == "2"  # the answer is told
-        forged = RemoteTask(server_name="sums", environment_name="sums", task_spec={"question": "q", "answer": "forged"}, namespace=None)  # fmt: skip
+        forged = RemoteTask(
+            server_name="sums",
+            environment_name="sums",
+            task_spec={"question": "q", "answer": "forged"},
+            namespace=None,
+        )
         with env.session(task=forged) as session:
             lost = session.call_tool("echo", {"text": " " * 18_000})
             assert len(text_of(lost)) < 18_000  # white space at the border of a chunk
@@ -331,7 +400,12 @@ def test_the_official_server_has_the_defects_that_ours_is_tested_for() -> None:
         for sid in ("chosen", "other"):
             begun = ask("POST", "/create", {"split": "train", "index": 0}, X_Session_ID=sid)
             assert begun.status == 200
-        raw = ask("POST", "/sums/call", {"name": "echo", "input": {"text": "secret"}}, X_Session_ID="chosen").body  # fmt: skip
+        raw = ask(
+            "POST",
+            "/sums/call",
+            {"name": "echo", "input": {"text": "secret"}},
+            X_Session_ID="chosen",
+        ).body
         again = {"name": "echo", "input": {}, "task_id": joined(raw).task_id}
         assert b"secret" in ask("POST", "/sums/call", again, X_Session_ID="other").body
         assert ask("POST", "/sums/tasks", b'"%s"' % (b"x" * 50_000_000)).status != 413

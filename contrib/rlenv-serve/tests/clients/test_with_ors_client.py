@@ -48,7 +48,9 @@ def test_splits_tasks_and_ranges(client: Any, name: str) -> None:
     assert [each["task_id"] for each in specs] == [f"t{n}" for n in range(8)]
     assert env.get_task("train", 3).task_spec == specs[3]
     for start, stop in ((None, None), (2, 4), (-2, None)):
-        assert [each.task_spec for each in env.get_task_range("train", start, stop)] == specs[start:stop]  # fmt: skip
+        assert [each.task_spec for each in env.get_task_range("train", start, stop)] == specs[
+            start:stop
+        ]
 
 
 def test_a_session_by_task(client: Any) -> None:
@@ -63,7 +65,10 @@ def test_a_session_by_index_is_of_the_first_environment_and_others_say_so(client
     with client.environment("sums").session(split="train", index=3) as session:
         assert [each.text for each in session.get_prompt()] == ["What is 3 + 3?"]
         assert session.call_tool("submit", {"answer": "6"}).reward == 1.0
-    with client.environment("echoes").session(split="train", index=3) as session, pytest.raises(Exception, match="env_name"):  # fmt: skip
+    with (
+        client.environment("echoes").session(split="train", index=3) as session,
+        pytest.raises(Exception, match="env_name"),
+    ):
         session.get_prompt()
 
 
@@ -99,8 +104,14 @@ def test_an_unscored_end_is_an_error_and_no_reward(client: Any) -> None:
 def test_white_space_arrives(client: Any, offset: int) -> None:
     env = client.environment("echoes")
     with env.session(task=env.get_task("train", 0)) as session:
-        assert text_of(session.call_tool("spaces", {"count": 18_000, "offset": offset})) == "x" * offset + " " * 18_000  # fmt: skip
-        assert text_of(session.call_tool("echo", {"text": "\u2028 \ud800 \t\n\u3000"})) == "\u2028 \ufffd \t\n\u3000"  # fmt: skip
+        assert (
+            text_of(session.call_tool("spaces", {"count": 18_000, "offset": offset}))
+            == "x" * offset + " " * 18_000
+        )
+        assert (
+            text_of(session.call_tool("echo", {"text": "\u2028 \ud800 \t\n\u3000"}))
+            == "\u2028 \ufffd \t\n\u3000"
+        )
 
 
 def test_a_call_is_made_once_although_its_stream_breaks(server: Client) -> None:
@@ -126,8 +137,14 @@ def test_an_episode_that_begins_slowly_is_waited_for(monkeypatch: pytest.MonkeyP
 
 def test_keys(tmp_path: Path) -> None:
     key = add_key(tmp_path / "keys.toml", "alice", answers=False, operator=False)
-    with sums() as env, running(Server(served(env), keys=Keys.from_file(tmp_path / "keys.toml"))) as ask:  # fmt: skip
-        with ORS(ask.url, key) as client, client.environment("sums").session(split="train", index=0) as session:  # fmt: skip
+    with (
+        sums() as env,
+        running(Server(served(env), keys=Keys.from_file(tmp_path / "keys.toml"))) as ask,
+    ):
+        with (
+            ORS(ask.url, key) as client,
+            client.environment("sums").session(split="train", index=0) as session,
+        ):
             assert session.call_tool("submit", {"answer": "0"}).reward == 1.0
         with ORS(ask.url, key + "x") as client, pytest.raises(AuthenticationError):
             client.environment("sums").list_splits()

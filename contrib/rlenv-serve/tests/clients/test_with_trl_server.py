@@ -1,4 +1,6 @@
-"""TRL's ``OpenRewardSpec``, unchanged, with our server: data, tools, rewards, and a policy that trains through it."""
+"""TRL's ``OpenRewardSpec``, unchanged, with our server: data, tools, rewards, and a policy that
+trains through it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from rlenv_serve import Server
 from serving import SECRET, add, broken, catalog_of, running, same, sums
 
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
-pytest.importorskip("openreward", reason="openreward is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "openreward", reason="openreward is not installed here: `make test-trainers` runs this"
+)
 
 import torch
 from transformers import LlamaForCausalLM
@@ -37,7 +41,9 @@ CALL = '<tool_call>\n{"name": "submit", "arguments": {"answer": "', '"}}\n</tool
 def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server of sums with a tool, a verifier that fails, and one task to train on."""
     harness = Harness("tool-use", tools=[add])
-    seven = Environment("seven", same, [Task("Say 7.", answer="7", id="s")], tables={"harness": harness})  # fmt: skip
+    seven = Environment(
+        "seven", same, [Task("Say 7.", answer="7", id="s")], tables={"harness": harness}
+    )
     with catalog_of(sums(), broken(), seven) as catalog, running(Server(catalog)) as ask:
         for name in ("OPENREWARD_SESSION_URL", "OPENREWARD_API_URL"):
             monkeypatch.setenv(name, ask.url)  # the client asks sessions.HOST without
@@ -59,7 +65,9 @@ def test_the_dataset_has_references_and_no_answers(url: str) -> None:
 
     assert len(rows) == 8
     assert rows["task_id"][:] == [f"t{n}" for n in range(8)]
-    assert {"prompt", "task_index", "messages", "rev", "mac", "split"} == {*rows.column_names} - {"task_id"}  # fmt: skip
+    assert {"prompt", "task_index", "messages", "rev", "mac", "split"} == {*rows.column_names} - {
+        "task_id"
+    }
     assert len(OpenRewardSpec(url, split="test").train_dataset) == 2
     assert OpenRewardSpec(url, indices=[5, 2]).train_dataset["task_id"][:] == ["t5", "t2"]
     assert len(OpenRewardSpec(url, num_tasks=3, env_name="broken").train_dataset) == 1
@@ -93,17 +101,21 @@ def test_an_unscored_rollout_has_no_reward_and_is_not_a_0(url: str) -> None:
 
 
 def rewards(environments: list[Any], **_: object) -> list[float | None]:
-    """A rollout that never submits is worth 0, and one that the verifier could not judge is left out; as the how-to has it."""
+    """A rollout that never submits is worth 0, and one that the verifier could not judge is left
+    out; as the how-to has it.
+    """
     unscored = ("Error: (environment session", "Error: environment session terminated")
     return [
-        None if each.metadata and each.metadata[-1] is None and each.last_output.startswith(unscored)
+        None
+        if each.metadata and each.metadata[-1] is None and each.last_output.startswith(unscored)
         else each.reward or 0.0
         for each in environments
-    ]  # fmt: skip
+    ]
 
 
 def test_a_rollout_that_never_submits_can_be_told_from_an_unscored_one(url: str) -> None:
-    spec, failing = OpenRewardSpec(url), OpenRewardSpec(url, env_name="broken")
+    spec = OpenRewardSpec(url)
+    failing = OpenRewardSpec(url, env_name="broken")
     made = [
         rollout(spec),
         rollout(spec, ("add", {"a": 1, "b": 1})),
@@ -142,17 +154,32 @@ class Guided(LlamaForCausalLM):  # type: ignore[misc] # TRL has an environment o
 def test_a_policy_trains_through_the_server(url: str, tmp_path: Path) -> None:
     spec = OpenRewardSpec(url, env_name="seven")
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=30, per_device_train_batch_size=16, num_generations=16,
-        max_completion_length=400, report_to=[], use_cpu=True, logging_steps=1, save_strategy="no",
-        disable_tqdm=True, seed=0, learning_rate=3e-3, beta=0.0, max_tool_calling_iterations=2,
+        output_dir=str(tmp_path),
+        max_steps=30,
+        per_device_train_batch_size=16,
+        num_generations=16,
+        max_completion_length=400,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        learning_rate=3e-3,
+        beta=0.0,
+        max_tool_calling_iterations=2,
         chat_template_kwargs={"enable_thinking": False},
-    )  # fmt: skip
+    )
     policy = model(Guided, CHAT_SIGNS, longest=4096)
     before = {name: value.detach().clone() for name, value in policy.named_parameters()}
     trainer = GRPOTrainer(
-        policy, spec.reward_funcs, config, spec.train_dataset, processing_class=chat_tokenizer(),
+        policy,
+        spec.reward_funcs,
+        config,
+        spec.train_dataset,
+        processing_class=chat_tokenizer(),
         environment_factory=spec.environment_factory,
-    )  # fmt: skip
+    )
     trainer.train()
     steps = [row for row in trainer.state.log_history if "reward" in row]
     found = [row["reward"] for row in steps]

@@ -15,8 +15,12 @@ from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
 from serving import Client, running, served, single
 
-pytest.importorskip("verifiers.v1", reason="verifiers ≥ 0.4 is not installed here: `make test-trainers` runs this")  # fmt: skip
-pytest.importorskip("openenv.core", reason="OpenEnv is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "verifiers.v1", reason="verifiers ≥ 0.4 is not installed here: `make test-trainers` runs this"
+)
+pytest.importorskip(
+    "openenv.core", reason="OpenEnv is not installed here: `make test-trainers` runs this"
+)
 
 import verifiers.v1 as vf
 from verifiers.v1.agent import Segment
@@ -28,7 +32,9 @@ class Script:
     """An agent that says what it was told to, and ends when that is all."""
 
     def __init__(self, replies: Iterable[str], completed: list[Any]) -> None:
-        self.replies, self.completed, self.seen = iter(replies), completed, list[Any]()
+        self.replies = iter(replies)
+        self.completed = completed
+        self.seen = list[Any]()
 
     @asynccontextmanager
     async def interaction(self, task: Any) -> AsyncIterator[Any]:
@@ -75,11 +81,27 @@ def url(ask: Client, env: str) -> str:
         ("single", ['{"answer": "6"}'], 1.0),
         ("single", ['{"unknown": NaN}'], 0.0),
         ("single", ["{}"], 0.0),
-        ("sums", ['{"tool_name": "add", "arguments": {"a": 3, "b": 3}}', '```json\n{"type": "call_tool", "tool_name": "submit", "arguments": {"answer": "6"}}\n```'], 1.0),
-        ("sums", ["I think that it is 6", '{"tool_name": "submit", "arguments": {"answer": "5"}}'], 0.0),
+        (
+            "sums",
+            [
+                '{"tool_name": "add", "arguments": {"a": 3, "b": 3}}',
+                (
+                    '```json\n{"type": "call_tool", "tool_name": "submit", "arguments": {"answer":'
+                    ' "6"}}\n```'
+                ),
+            ],
+            1.0,
+        ),
+        (
+            "sums",
+            ["I think that it is 6", '{"tool_name": "submit", "arguments": {"answer": "5"}}'],
+            0.0,
+        ),
     ],
-)  # fmt: skip
-def test_an_episode_is_played_and_rewarded(ask: Client, env: str, replies: list[str], reward: float) -> None:  # fmt: skip
+)
+def test_an_episode_is_played_and_rewarded(
+    ask: Client, env: str, replies: list[str], reward: float
+) -> None:
     # The taskset sends the objects that a policy writes: nothing in them may fail the run.
     made = Scripted(url(ask, env), replies, task_id="t3")
     episode = made.played()

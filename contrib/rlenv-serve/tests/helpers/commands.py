@@ -55,9 +55,14 @@ def within(*arguments: str) -> Result:
 
 
 def together(program: str, count: int) -> list[str]:
-    """What so many processes that run a program of Python at the same time write to standard error."""
+    """What so many processes that run a program of Python at the same time write to standard
+    error.
+    """
     with ExitStack() as stack:
-        started = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) for _ in range(count)]  # fmt: skip
+        started = [
+            subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+            for _ in range(count)
+        ]
         for each in started:
             stack.callback(each.kill)
         return [each.communicate(timeout=LATE)[1] for each in started]
@@ -79,7 +84,8 @@ class Serving:
 
 @contextmanager
 def serve(*arguments: str, **variables: str) -> Iterator[Serving]:
-    """``rlenv serve`` on a free port, when it is ready; it is killed where the block leaves it running.
+    """``rlenv serve`` on a free port, when it is ready; it is killed where the block leaves it
+    running.
 
     Args:
         *arguments: of the command.

@@ -1,4 +1,6 @@
-"""An environment in which the state is how much was done, and the sessions of servers that have it."""
+"""An environment in which the state is how much was done, and the sessions of servers that have
+it.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ class Nowhere(Archive):
 
 def make(env: Environment, journal: Journal, **limits: Any) -> Sessions:
     nowhere = Nowhere(journal, TrajectoryStore("memory:"))
-    return Sessions(Catalog([Served("counting", env)]), journal, nowhere, Limits(**limits), Metrics())  # fmt: skip
+    return Sessions(
+        Catalog([Served("counting", env)]), journal, nowhere, Limits(**limits), Metrics()
+    )
 
 
 @asynccontextmanager

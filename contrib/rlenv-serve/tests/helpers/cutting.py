@@ -14,7 +14,8 @@ class Cutting:
     """One proxy; ``cuts`` is how many streams it broke."""
 
     def __init__(self, port: int) -> None:
-        self._to, self.cuts = port, 0
+        self._to = port
+        self.cuts = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -25,10 +26,16 @@ class Cutting:
                 client, _ = self._listener.accept()
                 server = socket.create_connection(("127.0.0.1", self._to))
                 calls = threading.Event()
-                threading.Thread(target=self._forward, args=(client, server, calls), daemon=True).start()  # fmt: skip
-                threading.Thread(target=self._back, args=(server, client, calls), daemon=True).start()  # fmt: skip
+                threading.Thread(
+                    target=self._forward, args=(client, server, calls), daemon=True
+                ).start()
+                threading.Thread(
+                    target=self._back, args=(server, client, calls), daemon=True
+                ).start()
 
-    def _forward(self, client: socket.socket, server: socket.socket, calls: threading.Event) -> None:  # fmt: skip
+    def _forward(
+        self, client: socket.socket, server: socket.socket, calls: threading.Event
+    ) -> None:
         with suppress(OSError):
             while sent := client.recv(65536):
                 if b"/call HTTP" in sent:

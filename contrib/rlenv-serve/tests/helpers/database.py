@@ -38,10 +38,13 @@ def programs() -> Path:
 
 
 class PostgreSQL:
-    """One cluster.  It runs as the user postgres where the tests run as root, since it refuses root."""
+    """One cluster.  It runs as the user postgres where the tests run as root, since it refuses
+    root.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._bin, self._data = programs(), folder / "data"
+        self._bin = programs()
+        self._data = folder / "data"
         self._as = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
         self.port = reserved_port()
         if self._as:
@@ -59,7 +62,9 @@ class PostgreSQL:
         """The URL of a new database, with nothing in it."""
         name = f"test{next(DATABASES)}"
         with engine_of(self.url).connect() as connection:
-            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(f"CREATE DATABASE {name}")  # fmt: skip
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(
+                f"CREATE DATABASE {name}"
+            )
         return self.url.replace("/postgres", f"/{name}")
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -74,7 +79,10 @@ class PostgreSQL:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=16MB"
+        options = (
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c"
+            " shared_buffers=16MB"
+        )
         self._run("pg_ctl", "-D", str(self._data), "-o", options, "-w", "-t", "60", "start")
 
     def kill(self) -> None:
@@ -94,7 +102,8 @@ class PostgreSQL:
         """SIGKILL for all, and start it anew after so many seconds.
 
         They must be gone then: a process that nobody has waited for looks alive."""
-        pids, until = self._pids(), time.monotonic() + 60
+        pids = self._pids()
+        until = time.monotonic() + 60
         self.kill()
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
             time.sleep(0.02)

@@ -29,7 +29,25 @@ ENDED = Ended("passed", b'{"value": 1.0}', b'{"messages": []}')
 def row(number: int, reward: float | None = 1.0) -> Finished:
     """An episode that has ended."""
     rollout = json.dumps({"task": {"id": "t"}, "messages": [], "trace": [], "verdict": {}})
-    return Finished(f"e{number}", "", "sums", "f", "t", "me", 0, 0.0, 1.0, "done", reward, "", 1, 0, 0, 5, rollout)  # fmt: skip
+    return Finished(
+        f"e{number}",
+        "",
+        "sums",
+        "f",
+        "t",
+        "me",
+        0,
+        0.0,
+        1.0,
+        "done",
+        reward,
+        "",
+        1,
+        0,
+        0,
+        5,
+        rollout,
+    )
 
 
 @asynccontextmanager
@@ -53,7 +71,8 @@ def add_episodes(file: Path, episodes: int, steps: int) -> None:
     open_journal(f"sqlite:{file}")
     with closing(sqlite3.connect(file)) as link, link:
         link.executemany(
-            "INSERT INTO episode (number, id, begun, tenant, key, written) VALUES (?, ?, ?, '', '', 0)",
+            "INSERT INTO episode (number, id, begun, tenant, key, written) VALUES (?, ?, ?, '',"
+            " '', 0)",
             ((n, begun(n).id, encode(begun(n, tenant=""))) for n in range(1, episodes + 1)),
         )
         link.executemany(

@@ -1,6 +1,8 @@
-"""Servers, or their store, killed again and again under load; nothing that was acknowledged may be lost or doubled.
+"""Servers, or their store, killed again and again under load; nothing that was acknowledged may be
+lost or doubled.
 
-As a script: ``python kills.py sqlite|redis sqlite|postgresql server|journal|trajectories KILLS``, with the stores of the
+As a script: ``python kills.py sqlite|redis sqlite|postgresql server|journal|trajectories KILLS``,
+with the stores of the
 journal and of trajectories, prints what was done and how long it took to be ready again.
 """
 
@@ -29,7 +31,8 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Answered, Client, reserved_port, until
 
 FILES = {
-    "env.toml": """
+    "env.toml": (
+        """
 name = "counting"
 [tasks]
 path = "tasks.jsonl"
@@ -41,16 +44,19 @@ kind = "tool-use"
 tools = ["./tools.py:count"]
 [[stage]]
 use = "core/equal"
-""",
+"""
+    ),
     "tasks.jsonl": '{"id": "a", "prompt": "Count.", "answer": "right"}\n',
-    "tools.py": '''
+    "tools.py": (
+        '''
 from rlenv_plugin_agent import ToolContext, tool
 
 @tool(where="inline", deterministic=True)
 def count(context: ToolContext) -> int:
     """How many messages the policy wrote before."""
     return context.turn
-''',
+'''
+    ),
 }
 LATE = 120.0  # seconds in which a request must be answered, kills included
 
@@ -78,8 +84,9 @@ class Process:
     """
 
     def __init__(self, env: Path, state: str, trajectories: str = "memory:", *more: str) -> None:
-        self.port, self.ready = reserved_port(), list[float]()
-        self.command = [*COMMAND, "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
+        self.port = reserved_port()
+        self.ready = list[float]()
+        self.command = [*COMMAND, "serve", str(env), "--port", str(self.port), "--state", state]
         self.command += ["--trajectories", trajectories, *more]
 
     def __enter__(self) -> Self:
@@ -135,7 +142,8 @@ def is_ready(port: int) -> bool:
 
 @define
 class Load:
-    """Clients that play episodes, one request after the other, and send each again until it is answered.
+    """Clients that play episodes, one request after the other, and send each again until it is
+    answered.
 
     Args:
         ports: of the servers; each request goes to any of them.
@@ -185,7 +193,8 @@ class Load:
         """One episode: calls that each must give their number, and an answer."""
         begun = self.ask("POST", "/episodes", {"task_id": "a"}, Idempotency_Key=name)
         assert begun.status == 201, begun
-        path, steps = f"/episodes/{begun.body['episode_id']}", draw.randint(2, 12)
+        path = f"/episodes/{begun.body['episode_id']}"
+        steps = draw.randint(2, 12)
         said = draw.choice(["right", "wrong"])
         bodies = [{"action": "count"}] * steps + [{"action": "submit", "answer": said}]
         for number, body in enumerate(bodies, 1):
@@ -198,7 +207,9 @@ class Load:
         assert got.body["reward"] == float(said == "right"), got
 
     def check(self) -> int:
-        """Every acknowledged step and reward is there once, and is answered as it was; how many steps."""
+        """Every acknowledged step and reward is there once, and is answered as it was; how many
+        steps.
+        """
         for path, steps in self.played.items():
             state = self.ask("GET", path).body
             assert (state["status"], state["steps"]) == ("done", len(steps)), state
@@ -242,8 +253,11 @@ def kill_under_load(
 
 def check_trajectories(load: Load, url: str) -> int:
     """Every episode that was played has one trajectory, with its reward; how many."""
-    rewards = {path.rpartition("/")[2]: steps[-1][2].body["reward"] for path, steps in load.played.items()}  # fmt: skip
-    store, until = TrajectoryStore(url), time.monotonic() + LATE
+    rewards = {
+        path.rpartition("/")[2]: steps[-1][2].body["reward"] for path, steps in load.played.items()
+    }
+    store = TrajectoryStore(url)
+    until = time.monotonic() + LATE
     while len(rows := [*store.scan()]) < len(rewards) and time.monotonic() < until:
         time.sleep(0.2)  # a server brings them from the journal
     asyncio.run(store.close())
@@ -262,13 +276,22 @@ def main(journal: str, trajectories: str, what: str, kills: int) -> None:
         two_servers(environment(Path(folder)), state, url) as servers,
     ):
         turns = itertools.cycle(servers)
-        restarts = {"server": lambda: next(turns).kill(), "journal": restart_journal, "trajectories": restart_trajectories}  # fmt: skip
+        restarts = {
+            "server": lambda: next(turns).kill(),
+            "journal": restart_journal,
+            "trajectories": restart_trajectories,
+        }
         started = time.perf_counter()
         load, steps = kill_under_load([each.port for each in servers], restarts[what], kills)
         rows = check_trajectories(load, url)
         ready = [each for server in servers for each in server.ready[1:]]
         slowest = f", ready again in {max(ready):.2f} s at most" if ready else ""
-        print(f"{journal} and {trajectories}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once, and {rows:,} trajectories; {load.retried:,} requests sent again{slowest}")  # fmt: skip
+        print(
+            f"{journal} and {trajectories}, {kills} kills of the {what} in"
+            f" {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,}"
+            f" steps acknowledged, each there once, and {rows:,} trajectories; {load.retried:,}"
+            f" requests sent again{slowest}"
+        )
 
 
 if __name__ == "__main__":

@@ -24,14 +24,18 @@ class Streamed(NamedTuple):
 
 
 def events(raw: bytes) -> Iterator[tuple[str, str]]:
-    """The events of a stream, as the parser of ``openreward`` 0.1.167 and ``ors-sdk`` 0.1.0 has them."""
-    event, data = "", list[str]()
+    """The events of a stream, as the parser of ``openreward`` 0.1.167 and ``ors-sdk`` 0.1.0 has
+    them.
+    """
+    event = ""
+    data = list[str]()
     for raw_line in raw.split(b"\n"):
         line = raw_line.decode("utf-8", "ignore").rstrip("\r\n")
         if not line:
             if event:
                 yield event, "\n".join(data)
-            event, data = "", []
+            event = ""
+            data = []
         elif not line.startswith(":"):
             field, value = line.split(":", 1)
             value = value.lstrip()
@@ -43,7 +47,8 @@ def events(raw: bytes) -> Iterator[tuple[str, str]]:
 
 def joined(raw: bytes) -> Streamed:
     """What the events of a stream say together."""
-    task_id, parts = "", list[str]()
+    task_id = ""
+    parts = list[str]()
     for event, data in events(raw):
         if event == "task_id":
             assert not task_id
@@ -63,7 +68,8 @@ class Ors:
     """One session at a server."""
 
     def __init__(self, ask: Client, path: str = "") -> None:
-        self.ask, self.path = ask, path
+        self.ask = ask
+        self.path = path
         self.sid = joined(ask("POST", "/create_session", {}).body).task_id
 
     def __call__(self, method: str, path: str, body: object = None, **headers: str) -> Answered:

@@ -33,14 +33,17 @@ class Client:
     """Requests to one server."""
 
     def __init__(self, port: int, headers: Mapping[str, str] | None = None) -> None:
-        self.port, self.headers = port, dict(headers or {})
+        self.port = port
+        self.headers = dict(headers or {})
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def __call__(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
-        """Ask; a body that is not bytes is sent as JSON, and headers are written with underscores."""
+        """Ask; a body that is not bytes is sent as JSON, and headers are written with
+        underscores.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
         try:
             sent = {
@@ -70,7 +73,9 @@ _RESERVED = list[socket.socket]()
 
 
 def reserved_port() -> int:
-    """A port that no other process is given while this one lives; who sets SO_REUSEADDR may listen on it."""
+    """A port that no other process is given while this one lives; who sets SO_REUSEADDR may listen
+    on it.
+    """
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind(("127.0.0.1", 0))
@@ -79,7 +84,9 @@ def reserved_port() -> int:
 
 
 class Clock:
-    """``time`` for modules that read how late it is, with a monotonic clock that a test moves on."""
+    """``time`` for modules that read how late it is, with a monotonic clock that a test moves
+    on.
+    """
 
     moved = 0.0
 
@@ -92,7 +99,9 @@ class Clock:
 
 @contextmanager
 def running(server: Server, limits: Connections | None = None) -> Iterator[Client]:
-    """The server, until the block ends; its connections have limits that no test reaches unless it gives some."""
+    """The server, until the block ends; its connections have limits that no test reaches unless it
+    gives some.
+    """
     config = host_config(
         application(server),
         limits or Connections(10_000),

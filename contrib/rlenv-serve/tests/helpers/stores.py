@@ -16,7 +16,8 @@ from serving import reserved_port
 
 
 class RedisServer:
-    """Redis from Debian's package redis-server, with an append-only file that is synced before an answer.
+    """Redis from Debian's package redis-server, with an append-only file that is synced before an
+    answer.
 
     Args:
         folder: for its socket and its data.
@@ -27,8 +28,18 @@ class RedisServer:
             pytest.skip("redis-server is not installed: apt-get install redis-server")
         port = reserved_port()
         self.url = f"redis://127.0.0.1:{port}/0"
-        settings = {"bind": "127.0.0.1", "port": port, "dir": folder, "appendonly": "yes", "appendfsync": "always", "save": ""}  # fmt: skip
-        self.command = [program, *(str(each) for name, value in settings.items() for each in (f"--{name}", value))]  # fmt: skip
+        settings = {
+            "bind": "127.0.0.1",
+            "port": port,
+            "dir": folder,
+            "appendonly": "yes",
+            "appendfsync": "always",
+            "save": "",
+        }
+        self.command = [
+            program,
+            *(str(each) for name, value in settings.items() for each in (f"--{name}", value)),
+        ]
         self.start()
 
     def start(self) -> None:

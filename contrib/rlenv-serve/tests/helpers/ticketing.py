@@ -37,7 +37,10 @@ def slow() -> Environment:
 
 
 def of(*responses: str, environment: str = "slow") -> dict[str, object]:
-    return {"environment": environment, "items": [{"task": "t3", "response": each} for each in responses]}  # fmt: skip
+    return {
+        "environment": environment,
+        "items": [{"task": "t3", "response": each} for each in responses],
+    }
 
 
 def ticket(ask: Client, *responses: str, **headers: str) -> str:
@@ -65,7 +68,8 @@ def lose(server: Server) -> None:
     loop = next(iter(live.values()))[1].get_loop()
 
     def gone() -> bool:
-        # Again and again: in Python 3.11 `asyncio.wait_for`, with which redis-py sends, drops a cancellation that meets its
+        # Again and again: in Python 3.11 `asyncio.wait_for`, with which redis-py sends, drops a
+        # cancellation that meets its
         # result (https://github.com/python/cpython/issues/86296).
         loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in live.values()])
         return not live

@@ -1,6 +1,8 @@
-"""What a plugin's author tests with: the laws of rewards, strategies for Hypothesis, isolation from other plugins.
+"""What a plugin's author tests with: the laws of rewards, strategies for Hypothesis, isolation from
+other plugins.
 
-``rlenv check NAME`` runs the laws on an installed plugin; ``failing_laws`` runs them on a stage at hand.
+``rlenv check NAME`` runs the laws on an installed plugin; ``failing_laws`` runs them on a stage at
+hand.
 """
 
 from __future__ import annotations

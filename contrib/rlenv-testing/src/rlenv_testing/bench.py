@@ -27,8 +27,8 @@ class Unchecked(Exception):
 
 
 class Placed:
-    """A stage in another place: an inline one in a worker, so that one that hangs costs a deadline and not the test
-    run, and any one in this process, where a probe watches it.
+    """A stage in another place: an inline one in a worker, so that one that hangs costs a deadline
+    and not the test run, and any one in this process, where a probe watches it.
     """
 
     def __init__(self, stage: Any, seconds: float | None, where: str) -> None:
@@ -49,7 +49,8 @@ class Bench:
 
     Args:
         stage: a stage or a composite.
-        company: the examples; a stage that judges groups only sees a response among those of its task.
+        company: the examples; a stage that judges groups only sees a response among those of its
+            task.
         before: stages that make the artifacts it needs.
         patience: the longest that a worker or an event loop waits for it, in seconds.
         here: run what is not async in this process, without a deadline.
@@ -74,7 +75,9 @@ class Bench:
         self.group_only = bool(self.env.group_only)
 
     def verdict(self, task: Task, response: str, like: Task | None = None) -> Verdict:
-        """What the environment says of it; of a group stage, among its task's examples (or those of ``like``)."""
+        """What the environment says of it; of a group stage, among its task's examples (or those of
+        ``like``).
+        """
         if not self.group_only:
             return self.env.evaluate(task, response)
         company = [text for known, text in self.company if known is task or known == (like or task)]
@@ -107,7 +110,9 @@ class Bench:
 def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool) -> Environment:
     if here:
         slots = [*makers, Slot(NAME, stage, weight=1.0)]
-        return Environment("probe", Pipeline([evolve(s, stage=_here(s.stage), timeout=None) for s in slots]))  # fmt: skip
+        return Environment(
+            "probe", Pipeline([evolve(s, stage=_here(s.stage), timeout=None) for s in slots])
+        )
     own = getattr(stage, "default_timeout", None)
     seconds = patience if own is None else min(own, patience)
     seconds = seconds if budget_of(stage) is None else deadline_of(stage)  # CPU time ends it sooner
@@ -117,7 +122,8 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
         Environment(
             "check", Pipeline([*makers, Slot(NAME, stage, weight=1.0)])
         )  # as it is declared
-        stage, inline = _placed(stage, seconds, "worker"), False
+        stage = _placed(stage, seconds, "worker")
+        inline = False
     slot = Slot(NAME, stage, weight=1.0, timeout=None if inline else seconds)
     return Environment("check", Pipeline([*makers, slot]))
 
@@ -126,7 +132,9 @@ def _here(stage: Any) -> Any:
     """The same in this process, without a deadline."""
     if isinstance(stage, Composite):
         twin = copy.copy(stage)
-        twin.slots = tuple(evolve(slot, stage=_here(slot.stage), timeout=None) for slot in stage.slots)  # fmt: skip
+        twin.slots = tuple(
+            evolve(slot, stage=_here(slot.stage), timeout=None) for slot in stage.slots
+        )
         return twin
     check = getattr(stage, "check", None) or getattr(stage, "check_group", None)
     return _placed(stage, None, "caller" if inspect.iscoroutinefunction(check) else "inline")
@@ -153,7 +161,8 @@ def said(result: StageResult) -> str:
 
 
 def _timeless(result: StageResult) -> StageResult:
-    outcome, children = result.outcome, tuple(map(_timeless, result.children))
+    outcome = result.outcome
+    children = tuple(map(_timeless, result.children))
     if outcome is not None and "cpu_seconds" in outcome.data:
         outcome = evolve(outcome, data={**outcome.data, "cpu_seconds": math.nan})
     return evolve(result, outcome=outcome, seconds=math.nan, children=children)
@@ -161,7 +170,8 @@ def _timeless(result: StageResult) -> StageResult:
 
 def told(result: StageResult) -> str:
     """The same for a reader."""
-    outcome, fault = result.outcome, result.fault
+    outcome = result.outcome
+    fault = result.fault
     if outcome is None:
         return "nothing" if fault is None else f"fault {fault.kind}: {fault.message[:400]}"
     said_more = f", {outcome.detail!r:.200}" if outcome.detail else ""

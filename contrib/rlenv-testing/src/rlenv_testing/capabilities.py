@@ -1,4 +1,6 @@
-"""What a machine may lack: tests and stages that need it are skipped with the reason, and never passed."""
+"""What a machine may lack: tests and stages that need it are skipped with the reason, and never
+passed.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,10 @@ def lacking(needed: Iterable[str]) -> str | None:
                 return f"needs the package {package}, which is not installed"
             continue
         if name not in PROBES:
-            return f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)}, or package:NAME"
+            return (
+                f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)},"
+                " or package:NAME"
+            )
         why = PROBES[name]()
         if why is not None:
             return f"needs {name}: {why}"

@@ -12,7 +12,9 @@ SCHEMA = "rlenv.certificate/1"
 Row = Mapping[str, Any]
 
 
-def certificate(names: Sequence[str], rows: Sequence[Row], *, seed: int, examples: int, seconds: float) -> dict[str, Any]:  # fmt: skip
+def certificate(
+    names: Sequence[str], rows: Sequence[Row], *, seed: int, examples: int, seconds: float
+) -> dict[str, Any]:
     """All that a run of the laws showed, as JSON values.
 
     Args:
@@ -43,7 +45,9 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def certified(rows: Sequence[Row]) -> bool:
-    """Whether no law is broken or unchecked and every stage was held to some: skipped is not passed."""
+    """Whether no law is broken or unchecked and every stage was held to some: skipped is not
+    passed.
+    """
     stages = {row["stage"] for row in rows}
     held = {row["stage"] for row in rows if row["result"] == "passed"}
     bad = any(row["result"] in ("failed", "unchecked") for row in rows)
@@ -79,12 +83,16 @@ def badge(rows: Sequence[Row]) -> str:
     """A small SVG that says how many laws hold."""
     number = counts(rows)
     if number["failed"]:
-        said, color = f"{number['failed']} broken", "#b3261e"
+        said = f"{number['failed']} broken"
+        color = "#b3261e"
     elif certified(rows):
-        said, color = f"{number['passed']} hold", "#1f7a3d"
+        said = f"{number['passed']} hold"
+        color = "#1f7a3d"
     else:
-        said, color = "not checked", "#8a6d00"
-    left, right = 74, 14 + 7 * len(said)
+        said = "not checked"
+        color = "#8a6d00"
+    left = 74
+    right = 14 + 7 * len(said)
     width = left + right
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" '

@@ -27,8 +27,18 @@ STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red", "unchecked":
 
 @click.command("check")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--tasks", default="", metavar="FILE", help="Tasks of a function: rows with prompt and answer.")  # fmt: skip
-@click.option("--right", default="", metavar="FILE", help="Responses that are known to be right: rows with task (an id) and response; wrong ones have right: false.")  # fmt: skip
+@click.option(
+    "--tasks", default="", metavar="FILE", help="Tasks of a function: rows with prompt and answer."
+)
+@click.option(
+    "--right",
+    default="",
+    metavar="FILE",
+    help=(
+        "Responses that are known to be right: rows with task (an id) and response; wrong ones have"
+        " right: false."
+    ),
+)
 @click.option("--stage", help="Only this stage, by its short name.")
 @click.option("--law", "laws", multiple=True, help="Only this law. May be repeated.")
 @click.option("--seed", default=0, show_default=True, help="Seed of generated examples.")
@@ -61,17 +71,19 @@ def command(
 ) -> None:
     """Check the stages of installed plugins, or any verifier, against the laws of rewards.
 
-    NAME is a plugin, module:name, ./file.py:name or an env.toml. A plugin has examples of right and wrong responses (hook
-    rlenv_examples). For others, use --tasks and --right; laws that need more input are skipped.
+    NAME is a plugin, module:name, ./file.py:name or an env.toml. A plugin has examples of right and
+    wrong responses (hook rlenv_examples). For others, use --tasks and --right; laws that need more
+    input are skipped.
 
-    Exit status: 0 if every law holds; 1 if one is broken; 2 for an invalid argument, or a stage without examples;
+    Exit status: 0 if every law holds; 1 if one is broken; 2 for an invalid argument, or a stage
+    without examples;
     3 if a stage or a law could not be checked on this machine.
 
     Example: rlenv check math --certificate cert.json
     """
     names = tuple(dict.fromkeys(names))
     if (certificate or badge) and (stage or laws):
-        raise click.UsageError("a certificate and a badge cover all laws: remove --stage and --law")  # fmt: skip
+        raise click.UsageError("a certificate and a badge cover all laws: remove --stage and --law")
     if certificate and any(":" in name or name.endswith(".toml") for name in names):
         raise click.UsageError("a certificate is only for installed plugins: remove --certificate")
     for place in (certificate, badge):
@@ -86,11 +98,24 @@ def command(
     holding = f"holding {', '.join(map(visible, names))} to the laws"
     with out.status(holding) as status:
         progress = Progress(status.update if out.is_terminal else _say, holding)
-        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples, tasks=tasks, right=right, ended=progress.note)  # fmt: skip
+        found = launch(
+            names,
+            stage=stage,
+            laws=laws,
+            seed=seed,
+            examples=examples,
+            tasks=tasks,
+            right=right,
+            ended=progress.note,
+        )
         progress.finish()
     seconds = time.monotonic() - started
     if found.output:
-        click.echo(f"rlenv: error: the laws could not be tried to their end:\n{block(found.output[-4000:])}", err=True)  # fmt: skip
+        click.echo(
+            "rlenv: error: the laws could not be tried to their"
+            f" end:\n{block(found.output[-4000:])}",
+            err=True,
+        )
         raise click.exceptions.Exit(1)
     _write(names, found.rows, (certificate, badge), seed=seed, examples=examples, seconds=seconds)
     with ignore_broken_pipe():
@@ -107,7 +132,8 @@ def command(
 
 
 class Progress:
-    """Tells each law as it ends on all stages: in the spinner of a terminal, else as a line on standard error.
+    """Tells each law as it ends on all stages: in the spinner of a terminal, else as a line on
+    standard error.
 
     Args:
         say: takes a line.
@@ -146,7 +172,9 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _ready(names: Sequence[str], stage: str | None, laws: Sequence[str], files: tuple[str, str]) -> list[Subject]:  # fmt: skip
+def _ready(
+    names: Sequence[str], stage: str | None, laws: Sequence[str], files: tuple[str, str]
+) -> list[Subject]:
     """What is to be checked; tells a mistake before anything runs."""
     from rlenv.near import suggest
 
@@ -180,7 +208,12 @@ def _executing(subjects: Sequence[Subject]) -> Iterator[str]:
             yield f"warning: {visible(subject.name)}: {visible(warning)}"
 
 
-def _write(names: Sequence[str], rows: list[dict[str, Any]], places: tuple[Path | None, Path | None], **settings: Any) -> None:  # fmt: skip
+def _write(
+    names: Sequence[str],
+    rows: list[dict[str, Any]],
+    places: tuple[Path | None, Path | None],
+    **settings: Any,
+) -> None:
     from .certificate import badge, certificate
 
     if places[0] is not None:
@@ -207,14 +240,16 @@ def _show(out: Console, rows: Sequence[dict[str, Any]], seconds: float) -> None:
     tried = sum(row["examples"] for row in rows)
     unchecked = f", {number['unchecked']} not checked" if number["unchecked"] else ""
     out.print(
-        f"\n{amount(len(stages), 'stage')}: {number['passed']} passed, {number['skipped']} skipped, "
-        f"{number['failed']} broken{unchecked}; {amount(tried, 'example')} in {duration(seconds)}",
+        f"\n{amount(len(stages), 'stage')}: {number['passed']} passed, {number['skipped']} skipped,"
+        f" {number['failed']} broken{unchecked}; {amount(tried, 'example')} in {duration(seconds)}",
         soft_wrap=True,
     )
 
 
 def _unscored(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Of each stage that left responses unscored: how many, and how many by its own exception or None."""
+    """Of each stage that left responses unscored: how many, and how many by its own exception or
+    None.
+    """
     for stage in dict.fromkeys(row["stage"] for row in rows):
         kinds: Counter[str] = Counter()
         for row in rows:
@@ -225,8 +260,8 @@ def _unscored(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
         if kinds:
             yield (
-                f"{visible(stage)}: {amount(kinds.total(), 'verdict')} unscored, {own:,} by its own exception or by "
-                f"returning None or no score{'; ' + others if others else ''}"
+                f"{visible(stage)}: {amount(kinds.total(), 'verdict')} unscored, {own:,} by its own"
+                f" exception or by returning None or no score{'; ' + others if others else ''}"
             )
 
 
@@ -261,7 +296,9 @@ def _of_laws(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def _of_stages(rows: Sequence[dict[str, Any]], stages: Sequence[str]) -> Any:
-    """Return a table that names the laws which a stage breaks; it fits 80 columns for any number of stages."""
+    """Return a table that names the laws which a stage breaks; it fits 80 columns for any number of
+    stages.
+    """
     from rich.box import SIMPLE
     from rich.table import Column, Table
     from rich.text import Text

@@ -1,4 +1,6 @@
-"""What a probe puts before a stage's eyes: a later clock, a locale with a comma, a sleep that is noted."""
+"""What a probe puts before a stage's eyes: a later clock, a locale with a comma, a sleep that is
+noted.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from typing import Any
 
 def clock(shift: float) -> None:
     """Let all clocks of this process be ``shift`` seconds ahead; before a stage is imported."""
-    plain, nano = time.time, time.time_ns
+    plain = time.time
+    nano = time.time_ns
     _replace("time", lambda: plain() + shift)
     _replace("time_ns", lambda: nano() + int(shift * 1e9))
     for name in ("localtime", "gmtime", "ctime"):
@@ -34,7 +37,8 @@ def _defaulting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _later(shift: float) -> None:
     ahead = dt.timedelta(seconds=shift)
-    real, real_date = dt.datetime, dt.date
+    real = dt.datetime
+    real_date = dt.date
 
     class Meta(type):
         def __instancecheck__(cls, instance: object) -> bool:
@@ -61,7 +65,9 @@ def comma() -> None:
 
 
 def sleeps() -> tuple[list[str], list[str]]:
-    """Lists that grow by a place whenever somebody outside rlenv calls ``time.sleep``: anywhere, and on a loop."""
+    """Lists that grow by a place whenever somebody outside rlenv calls ``time.sleep``: anywhere,
+    and on a loop.
+    """
     noted: list[str] = []
     on_loop: list[str] = []
     sleep = time.sleep

@@ -1,4 +1,6 @@
-"""Where the source of a stage runs code that it is given: a look at the text, which no stage can fool by behaving."""
+"""Where the source of a stage runs code that it is given: a look at the text, which no stage can
+fool by behaving.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ RUNS = {
     ),
 }
 ADVICE = (
-    "If what it runs comes from a response, the response can give itself any score and read the task's answer, and no "
-    "law can show it: run programs in a sandbox with code/run, and read data with json or ast.literal_eval"
+    "If what it runs comes from a response, the response can give itself any score and read the"
+    " task's answer, and no law can show it: run programs in a sandbox with code/run, and read data"
+    " with json or ast.literal_eval"
 )
 
 
@@ -35,7 +38,9 @@ def executing(stage: Any) -> Iterator[str]:
 
 
 def _warning(stage: Any) -> str:
-    """A warning where the stage's class or function, or what it uses of its own module, runs code; else ""."""
+    """A warning where the stage's class or function, or what it uses of its own module, runs code;
+    else "".
+    """
     thing = getattr(stage, "function", stage)
     thing = getattr(thing, "func", thing)  # of a partial
     thing = thing if hasattr(thing, "__code__") or isinstance(thing, FileFunction) else type(thing)

@@ -1,4 +1,6 @@
-"""The stages of installed plugins with their examples; what is missing is a mistake that says what to add."""
+"""The stages of installed plugins with their examples; what is missing is a mistake that says what
+to add.
+"""
 
 from __future__ import annotations
 
@@ -63,9 +65,11 @@ def _known(plugin: str) -> _Plugin:
 
 def _no_examples(known: _Plugin, short: str) -> str:
     return (
-        f"stage '{known.name}/{short}' has no examples, and nothing is certified silently: add to {known.home}\n"
+        f"stage '{known.name}/{short}' has no examples, and nothing is certified silently: add to"
+        f" {known.home}\n"
         f"    @rlenv.hookimpl\n    def rlenv_examples():\n"
-        f'        return {{"{short}": rlenv.Examples(right=[(task, response)], wrong=[(task, response)])}}'
+        f'        return {{"{short}": rlenv.Examples(right=[(task, response)], wrong=[(task,'
+        " response)])}"
     )
 
 
@@ -73,8 +77,14 @@ def _of_stage(known: _Plugin, short: str, effort: Effort) -> Iterator[Subject]:
     given = known.examples[short]
     sets = [given] if isinstance(given, Examples) else given
     use = f"{known.name}/{short}"
-    if not isinstance(sets, (list, tuple)) or not sets or not all(isinstance(one, Examples) for one in sets):  # fmt: skip
-        raise ConfigError(f"{known.home}: rlenv_examples gives for '{short}' no Examples, nor a list of them")  # fmt: skip
+    if (
+        not isinstance(sets, (list, tuple))
+        or not sets
+        or not all(isinstance(one, Examples) for one in sets)
+    ):
+        raise ConfigError(
+            f"{known.home}: rlenv_examples gives for '{short}' no Examples, nor a list of them"
+        )
     stages = []
     for number, examples in enumerate(sets):
         where = f"{known.home}: the examples of '{use}'" + (f" ({number})" if len(sets) > 1 else "")
@@ -82,10 +92,16 @@ def _of_stage(known: _Plugin, short: str, effort: Effort) -> Iterator[Subject]:
         stage = _built(use, examples, known)
         stages.append((stage, examples, where))
         subject = Subject(
-            use, stage, examples, known.rewrites.get(short, ()), known.attacks.get(short, ()),
-            _makers(use, stage), (use, dict(examples.options)),
-            number if len(sets) > 1 else None, effort,
-        )  # fmt: skip
+            use,
+            stage,
+            examples,
+            known.rewrites.get(short, ()),
+            known.attacks.get(short, ()),
+            _makers(use, stage),
+            (use, dict(examples.options)),
+            number if len(sets) > 1 else None,
+            effort,
+        )
         _tasks_fit(subject, where)
         yield subject
     _agree(stages)
@@ -95,11 +111,15 @@ def _sound(examples: Examples, where: str) -> None:
     for name in ("right", "wrong"):
         pairs = getattr(examples, name)
         if not pairs:
-            raise ConfigError(f"{where}: {name} is empty: add a (task, response) that is surely {name}")  # fmt: skip
+            raise ConfigError(
+                f"{where}: {name} is empty: add a (task, response) that is surely {name}"
+            )
         for at, pair in enumerate(pairs):
             whole = isinstance(pair, (tuple, list)) and len(pair) == 2
             if not whole or not isinstance(pair[0], Task) or not isinstance(pair[1], str):
-                raise ConfigError(f"{where}: {name}[{at}] is a pair (Task, text), not {pair!r:.120}")  # fmt: skip
+                raise ConfigError(
+                    f"{where}: {name}[{at}] is a pair (Task, text), not {pair!r:.120}"
+                )
     _contradiction(examples.right, examples.wrong, where)
 
 
@@ -107,7 +127,10 @@ def _contradiction(right: Any, wrong: Any, where: str) -> None:
     for task, response in right:
         for other, text in wrong:
             if text == response and other == task:
-                raise ConfigError(f"{where} contradict each other: for the task {task.prompt!r:.80} the response {response!r:.120} is both right and wrong: drop one")  # fmt: skip
+                raise ConfigError(
+                    f"{where} contradict each other: for the task {task.prompt!r:.80} the response"
+                    f" {response!r:.120} is both right and wrong: drop one"
+                )
 
 
 def _agree(stages: list[tuple[Any, Examples, str]]) -> None:
@@ -115,7 +138,9 @@ def _agree(stages: list[tuple[Any, Examples, str]]) -> None:
     for stage, examples, where in stages:
         for other, others, _ in stages:
             if other is not stage and (other == stage or others.options == examples.options):
-                _contradiction(examples.right, others.wrong, f"{where} and another set with the same options")  # fmt: skip
+                _contradiction(
+                    examples.right, others.wrong, f"{where} and another set with the same options"
+                )
 
 
 def _built(use: str, examples: Examples, known: _Plugin) -> Any:
@@ -127,7 +152,10 @@ def _built(use: str, examples: Examples, known: _Plugin) -> Any:
     missing = [option.name for option in needed if option.required and option.name not in options]
     if missing:
         shown = ", ".join(f'"{name}": ...' for name in missing)
-        raise ConfigError(f"stage '{use}' needs {' and '.join(missing)} to be built, and its examples give none: write Examples(..., options={{{shown}}}) in {known.home}")  # fmt: skip
+        raise ConfigError(
+            f"stage '{use}' needs {' and '.join(missing)} to be built, and its examples give none:"
+            f" write Examples(..., options={{{shown}}}) in {known.home}"
+        )
     names = [option.name for option in needed]
     odd = [] if more else [name for name in options if name not in names]
     if odd:
@@ -138,7 +166,10 @@ def _built(use: str, examples: Examples, known: _Plugin) -> Any:
     try:
         return cls(**options)
     except Exception as err:
-        raise ConfigError(f"stage '{use}' cannot be built with the options of its examples, {options!r:.200}: {type(err).__name__}: {err}: correct them in {known.home}") from err  # fmt: skip
+        raise ConfigError(
+            f"stage '{use}' cannot be built with the options of its examples, {options!r:.200}:"
+            f" {type(err).__name__}: {err}: correct them in {known.home}"
+        ) from err
 
 
 def _makers(use: str, stage: Any) -> list[Any]:
@@ -147,7 +178,10 @@ def _makers(use: str, stage: Any) -> list[Any]:
     for kind in getattr(stage, "needs", ()):
         makers = makers_of(kind, use) if isinstance(kind, type) else []
         if not makers:
-            raise ConfigError(f"stage '{use}' needs {kind!r}, which no stage of its plugin makes: offer one that does")  # fmt: skip
+            raise ConfigError(
+                f"stage '{use}' needs {kind!r}, which no stage of its plugin makes: offer one that"
+                " does"
+            )
         maker = registry().stage_type(makers[0])()
         found += [*_makers(makers[0], maker), maker]
     return found
@@ -157,7 +191,9 @@ def _tasks_fit(subject: Subject, where: str) -> None:
     from rlenv.composites import Pipeline, Slot
 
     try:
-        plan = Plan(Pipeline([Slot(f"{i}", s) for i, s in enumerate((*subject.before, subject.stage))]))  # fmt: skip
+        plan = Plan(
+            Pipeline([Slot(f"{i}", s) for i, s in enumerate((*subject.before, subject.stage))])
+        )
     except RlenvError:
         return  # the law 'contract' says why
     for task in subject.tasks:
@@ -166,4 +202,6 @@ def _tasks_fit(subject: Subject, where: str) -> None:
         except TaskError as err:
             lack = err.message
         if lack is not None:
-            raise ConfigError(f"{where}: the task {task.prompt!r:.80} cannot be worked with: {lack}")  # fmt: skip
+            raise ConfigError(
+                f"{where}: the task {task.prompt!r:.80} cannot be worked with: {lack}"
+            )

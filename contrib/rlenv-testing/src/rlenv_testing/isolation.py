@@ -26,7 +26,8 @@ def only(*names: str, **by_hand: object) -> Iterator[Registry]:
     def installed() -> dict[str, PluginInfo]:
         return {name: info for name, info in before[0]().items() if name in kept}
 
-    plugins.installed, plugins._REGISTRY = installed, Registry()
+    plugins.installed = installed
+    plugins._REGISTRY = Registry()
     try:
         found = plugins.registry()
         for name in names:

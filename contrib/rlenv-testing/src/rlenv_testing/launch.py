@@ -24,7 +24,8 @@ class Results:
     """What came out.
 
     Args:
-        rows: one mapping for each stage and law: stage, law, result, examples, seconds, reason or message.
+        rows: one mapping for each stage and law: stage, law, result, examples, seconds, reason or
+            message.
         output: the end of pytest's output, if it did not finish.
     """
 
@@ -53,22 +54,44 @@ def launch(
         examples: generated examples for each law.
         tasks: a file of tasks, for what is not a plugin.
         right: a file of responses, likewise.
-        ended: called with each law on a stage as it ends: a mapping with stage, law, result and seconds.
+        ended: called with each law on a stage as it ends: a mapping with stage, law, result and
+            seconds.
     """
     with tempfile.TemporaryDirectory(prefix="rlenv-check-") as folder:
         report = Path(folder) / "report.json"
         progress = Path(folder) / "progress.jsonl"
         (Path(folder) / "pytest.ini").write_text("[pytest]\n")
         argv = [
-            sys.executable, "-P", "-m", "pytest", "--pyargs", "rlenv_testing.laws", "-q",
-            "-p", "rlenv_testing.pytest_plugin", "-p", "no:cacheprovider", "-c", f"{folder}/pytest.ini",
-            "--rootdir", folder, "--import-mode=importlib", "--rlenv-json", str(report),
-            "--rlenv-progress", str(progress), "--rlenv-seed", str(seed), "--rlenv-examples", str(examples),
+            sys.executable,
+            "-P",
+            "-m",
+            "pytest",
+            "--pyargs",
+            "rlenv_testing.laws",
+            "-q",
+            "-p",
+            "rlenv_testing.pytest_plugin",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            f"{folder}/pytest.ini",
+            "--rootdir",
+            folder,
+            "--import-mode=importlib",
+            "--rlenv-json",
+            str(report),
+            "--rlenv-progress",
+            str(progress),
+            "--rlenv-seed",
+            str(seed),
+            "--rlenv-examples",
+            str(examples),
             *(word for name in names for word in ("--rlenv-plugin", name)),
             *(word for law in laws for word in ("--rlenv-law", law)),
             *(("--rlenv-stage", stage) if stage is not None else ()),
-            *(("--rlenv-tasks", tasks) if tasks else ()), *(("--rlenv-right", right) if right else ()),
-        ]  # fmt: skip
+            *(("--rlenv-tasks", tasks) if tasks else ()),
+            *(("--rlenv-right", right) if right else ()),
+        ]
         status, said = _followed(argv, Path(folder), progress, ended)
         rows = json.loads(report.read_text("utf-8")) if report.exists() else []
         whole = status in (0, BROKE) and rows

@@ -1,4 +1,6 @@
-"""What a law is: a test of one subject that says what it protects, and reports its smallest example."""
+"""What a law is: a test of one subject that says what it protects, and reports its smallest
+example.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Broken(Exception):
 
 
 class LawBroken(Failed):
-    """A stage breaks a law; the message has the law, the smallest example, the seed and a command."""
+    """A stage breaks a law; the message has the law, the smallest example, the seed and a
+    command.
+    """
 
 
 class LawUnchecked(Failed):
@@ -41,7 +45,9 @@ TASKS = {"empty", "constants", "refusals", "echo", "forged", "secrecy"}
 
 
 def lacking(subject: Subject, name: str) -> str:
-    """What a law needs that nobody gave for this subject, and how to give it; "" where nothing is missing."""
+    """What a law needs that nobody gave for this subject, and how to give it; "" where nothing is
+    missing.
+    """
     if name in RIGHT and not subject.right:
         return "no right response is known: give some with --right FILE"
     if name in WRONG and not subject.wrong:
@@ -52,7 +58,9 @@ def lacking(subject: Subject, name: str) -> str:
 
 
 def law(test: Law) -> Law:
-    """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it protects."""
+    """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it
+    protects.
+    """
     name = test.__name__.removeprefix("test_").replace("_", "-")
     protects = " ".join((test.__doc__ or "").split())
     assert protects, f"the law {name} does not say what it protects"
@@ -70,7 +78,9 @@ def law(test: Law) -> Law:
             failed = LawBroken(_message(name, protects, subject, str(found)), pytrace=False)
         except Exception as err:  # noqa: BLE001 - what the kit itself raises is no broken law of the author's
             why = str(err) if isinstance(err, Unchecked) else f"{type(err).__name__}: {err}"
-            failed = LawUnchecked(f"{subject.name}: could not check the law '{name}': {why}", pytrace=False)  # fmt: skip
+            failed = LawUnchecked(
+                f"{subject.name}: could not check the law '{name}': {why}", pytrace=False
+            )
         else:
             return
         raise failed
@@ -88,7 +98,8 @@ def _message(name: str, protects: str, subject: Subject, found: str) -> str:
 
 def _again(name: str, subject: Subject) -> str:
     """How to see it again; a stage at hand has no plugin to name."""
-    seed, drawn = subject.effort.seed, subject.effort.examples
+    seed = subject.effort.seed
+    drawn = subject.effort.examples
     more = "" if drawn == DRAWN else f" --examples {drawn}"
     if subject.command:
         return f"{subject.command} --law {name} --seed {seed}{more}"
@@ -131,7 +142,9 @@ def case(pair: Pair, result: StageResult | None = None) -> list[tuple[str, objec
 
 
 def for_each(subject: Subject, pairs: Iterable[Pair]) -> Callable[[Callable[..., None]], None]:
-    """Try a body on every pair, shortest response first, so that the first failure is the smallest."""
+    """Try a body on every pair, shortest response first, so that the first failure is the
+    smallest.
+    """
 
     def run(body: Callable[..., None]) -> None:
         for task, response in sorted(pairs, key=lambda p: (len(p[1]), len(p[0].prompt))):
@@ -173,7 +186,9 @@ def for_all(
 
 
 class _Trial:
-    """One body under Hypothesis; remembers what failed, so that it may stop in the midst of shrinking."""
+    """One body under Hypothesis; remembers what failed, so that it may stop in the midst of
+    shrinking.
+    """
 
     def __init__(self, subject: Subject, body: Callable[..., None]) -> None:
         self.subject = subject
@@ -198,7 +213,8 @@ class _Trial:
         except Broken as found:
             return str(found)
         except Unchecked as err:  # not to be shrunk: nothing more is drawn
-            self.unchecked, self.until = err, 0.0
+            self.unchecked = err
+            self.until = 0.0
         return None
 
 

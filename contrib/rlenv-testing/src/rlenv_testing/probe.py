@@ -1,7 +1,8 @@
-"""A stage in a fresh process: what it says under another hash seed, locale, zone, clock or order, and what it leaves.
+"""A stage in a fresh process: what it says under another hash seed, locale, zone, clock or order,
+and what it leaves.
 
-``python -c "... main()"`` reads a pickled request from standard input and writes a report, in JSON since the
-stage may have run what it was given, to the file that it is told.
+``python -c "... main()"`` reads a pickled request from standard input and writes a report, in JSON
+since the stage may have run what it was given, to the file that it is told.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def ask(blob: bytes, wish: Wish, seconds: float) -> Report:
     """Run a probe.
 
     Args:
-        blob: a pickle of (origin, before, pairs); the origin is ``(use, options)`` for a stage that is built by
-            name, else the stage itself; before are the stages that make what it needs.
+        blob: a pickle of (origin, before, pairs); the origin is ``(use, options)`` for a stage that
+            is built by name, else the stage itself; before are the stages that make what it needs.
         seconds: wall time for all pairs.
 
     Raises:
@@ -136,9 +137,14 @@ def _run(argv: list[str], request: bytes, environ: dict[str, str], cwd: str, sec
     """What went wrong; "" where nothing did."""
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            argv, stdin=subprocess.PIPE, stdout=words, stderr=words, env=environ, cwd=cwd,
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=words,
+            stderr=words,
+            env=environ,
+            cwd=cwd,
             start_new_session=True,
-        )  # fmt: skip
+        )
         try:
             process.communicate(request, timeout=seconds)
             late = False
@@ -164,7 +170,8 @@ def main(reply: str) -> None:
         disguise.clock(wish.shift)
     if wish.comma:
         disguise.comma()
-    (slept, held), called = disguise.sleeps(), disguise.calls()
+    slept, held = disguise.sleeps()
+    called = disguise.calls()
     origin, before, pairs = pickle.loads(blob)  # noqa: S301 - after the disguise, which modules must see
     bench = Bench(_built(origin), pairs, before=before, here=True)
     with open(reply, "wb"):
@@ -172,7 +179,8 @@ def main(reply: str) -> None:
     report = (
         Report(costs=_costs(bench, pairs)) if wish.costs else _report(bench, pairs, wish, places)
     )
-    report.slept, report.held = sorted(set(slept)), sorted(set(held))
+    report.slept = sorted(set(slept))
+    report.held = sorted(set(held))
     report.called = sorted(set(called))
     Path(reply).write_text(json.dumps(pack(report)))
     sys.stdout.flush()
@@ -195,7 +203,8 @@ def _report(bench: Bench, pairs: Sequence[Pair], wish: Wish, places: list[str]) 
     tasks = [traces.copied(task) for task, _ in pairs]
     kinds = traces.artifacts(bench, report.put, report.got)
     before = traces.state()
-    threads, handles = set(threading.enumerate()), traces.handles()
+    threads = set(threading.enumerate())
+    handles = traces.handles()
     order = range(len(pairs)) if wish.order is None else wish.order
     for i in order:
         report.said.append((i, said(bench.result(*pairs[i]))))
@@ -209,7 +218,9 @@ def _report(bench: Bench, pairs: Sequence[Pair], wish: Wish, places: list[str]) 
 
 
 def _costs(bench: Bench, pairs: Sequence[Pair]) -> list[float]:
-    """CPU seconds of this thread in the check, the least of three; of ten where it is more than a stage may take."""
+    """CPU seconds of this thread in the check, the least of three; of ten where it is more than a
+    stage may take.
+    """
     leaf = bench.env._plan.leaves[-1]
     check = leaf.check
     assert check is not None

@@ -47,7 +47,9 @@ def _asked(subject: Subject, wish: Wish, pairs: Sequence[Pair]) -> Report | Brok
     try:
         blob = pickled(request)
     except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
-        return Unchecked(f"the stage cannot be sent to a fresh process: {type(err).__name__}: {err}")  # fmt: skip
+        return Unchecked(
+            f"the stage cannot be sent to a fresh process: {type(err).__name__}: {err}"
+        )
     try:
         return ask(blob, wish, SECONDS)
     except NotLoaded as err:

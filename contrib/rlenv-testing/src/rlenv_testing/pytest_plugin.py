@@ -1,4 +1,6 @@
-"""pytest's side of rlenv: the laws' options, fixtures and marks.  Imports nothing of rlenv until it is asked to."""
+"""pytest's side of rlenv: the laws' options, fixtures and marks.  Imports nothing of rlenv until it
+is asked to.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,25 @@ SESSION = pytest.StashKey[Any]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rlenv", "the laws of rewards (pytest --pyargs rlenv_testing.laws)")
     add = group.addoption
-    add("--rlenv-plugin", action="append", default=[], metavar="NAME", help="a plugin, module:name, ./file.py:name or env.toml to check")  # fmt: skip
+    add(
+        "--rlenv-plugin",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a plugin, module:name, ./file.py:name or env.toml to check",
+    )
     add("--rlenv-tasks", metavar="FILE", help="tasks of a function or stage that no plugin brings")
     add("--rlenv-right", metavar="FILE", help="its right responses: rows with task and response")
     add("--rlenv-stage", metavar="STAGE", help="only this stage, by its short name")
     add("--rlenv-law", action="append", default=[], metavar="LAW", help="only this law")
     add("--rlenv-seed", type=int, default=0, metavar="N", help="what examples are drawn with (0)")
-    add("--rlenv-examples", type=int, default=100, metavar="N", help="examples drawn for each law (100)")  # fmt: skip
+    add(
+        "--rlenv-examples",
+        type=int,
+        default=100,
+        metavar="N",
+        help="examples drawn for each law (100)",
+    )
     add("--rlenv-json", metavar="FILE", help="write what came out of each law to this file")
     add(
         "--rlenv-progress",
@@ -32,7 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     for name in MARKS:
-        config.addinivalue_line("markers", f"needs_{name}: skipped, with the reason, where there is no {name}")  # fmt: skip
+        config.addinivalue_line(
+            "markers", f"needs_{name}: skipped, with the reason, where there is no {name}"
+        )
 
 
 def _session(config: pytest.Config) -> Any:
@@ -70,7 +86,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _is_law(item: pytest.Item) -> bool:
-    return SESSION in item.config.stash and item.nodeid.find("::") > 0 and _module(item).startswith(LAWS)  # fmt: skip
+    return (
+        SESSION in item.config.stash
+        and item.nodeid.find("::") > 0
+        and _module(item).startswith(LAWS)
+    )
 
 
 def _module(item: pytest.Item) -> str:
@@ -95,7 +115,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def only_plugins() -> Iterator[Any]:
-    """``only_plugins("math", mine=module)``: a registry that knows these plugins and core, and no other."""
+    """``only_plugins("math", mine=module)``: a registry that knows these plugins and core, and no
+    other.
+    """
     from contextlib import ExitStack
 
     from .isolation import only

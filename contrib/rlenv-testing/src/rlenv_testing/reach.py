@@ -1,7 +1,7 @@
 """What an option of a stranger reaches: in a fresh process, with values that name what is outside.
 
-Audit hooks cannot be removed, so the process is one of its own: ``python -c "... main()"`` reads a pickled request
-from standard input and writes what it saw, as JSON, to the file that it is told.
+Audit hooks cannot be removed, so the process is one of its own: ``python -c "... main()"`` reads a
+pickled request from standard input and writes what it saw, as JSON, to the file that it is told.
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ def main(reply: str) -> None:
 
 
 class Watch:
-    """Notes the audit events, and the lookups of variables, that name the canary while it is entered."""
+    """Notes the audit events, and the lookups of variables, that name the canary while it is
+    entered.
+    """
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -175,7 +177,9 @@ def _class_of(target: Target) -> Any:
 
 
 def planted(target: Target, outside: Path) -> Iterator[tuple[str, object]]:
-    """(option, value) for all values that name something outside and may be what the option takes."""
+    """(option, value) for all values that name something outside and may be what the option
+    takes.
+    """
     names = [
         str(outside / f"{CANARY}.txt"),
         f"../outside/{CANARY}.txt",
@@ -192,7 +196,8 @@ def planted(target: Target, outside: Path) -> Iterator[tuple[str, object]]:
 def shapes(kind: object, text: str) -> Iterator[object]:
     """Values of this type that hold the text; none for a type that holds no text."""
     kind, _ = split_mark(getattr(kind, "__supertype__", kind))
-    origin, args = get_origin(kind) or kind, get_args(kind)
+    origin = get_origin(kind) or kind
+    args = get_args(kind)
     if origin in (str, File, Any, object):
         yield text
     elif origin is Literal or not args:
@@ -207,7 +212,9 @@ def shapes(kind: object, text: str) -> Iterator[object]:
 
 
 def _tried(target: Target, option: str, value: object) -> None:
-    """Build the stage as ``code=False`` does, where only this option is a stranger's, and let it judge."""
+    """Build the stage as ``code=False`` does, where only this option is a stranger's, and let it
+    judge.
+    """
     problems = Problems(code=False)
     problems.origins = {at(_BASE, name): "given" for name in target.options if name != option}
     with suppress(Exception), of_a_stranger("."):  # whatever it raises: only what it reaches counts

@@ -15,8 +15,9 @@ MOST = 60  # pairs of tasks looked at
 def different(subject: Subject) -> list[tuple[Task, Task]]:
     """Pairs of tasks whose answers differ, neighbors first.
 
-    Two answers that are written differently may mean the same: then each accepts what is right for the
-    other.  Where all do so, the stage does not look at the answer, and all are taken as different.
+    Two answers that are written differently may mean the same: then each accepts what is right for
+    the other.  Where all do so, the stage does not look at the answer, and all are taken as
+    different.
     """
     if "different" not in subject.memory:
         written = _written(subject)

@@ -1,4 +1,6 @@
-"""Tasks and responses of a verifier that brings none, from files whose columns have their usual names."""
+"""Tasks and responses of a verifier that brings none, from files whose columns have their usual
+names.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def read_tasks(path: str) -> list[Task]:
         prompt = _first(row, PROMPT)
         if prompt is None:
             raise InputError(
-                f"{path}: row {number} has no column prompt (nor question, problem, input); it has {', '.join(row)}"
+                f"{path}: row {number} has no column prompt (nor question, problem, input); it has"
+                f" {', '.join(row)}"
             )
         info = {key: value for key, value in row.items() if key not in ("prompt", "id")}
         text = prompt
@@ -45,17 +48,20 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def read_responses(path: str) -> Iterator[tuple[str, str | list[Mapping[str, object]], bool]]:
-    """(id of the task, response, whether it is right) of rows with task, response and perhaps right.
+    """(id of the task, response, whether it is right) of rows with task, response and perhaps
+    right.
 
     Raises:
         InputError: a row that is none.
     """
     for number, row in read_rows(path):
-        name, response, right = row.get("task"), row.get("response"), row.get("right", True)
+        name = row.get("task")
+        response = row.get("response")
+        right = row.get("right", True)
         if isinstance(name, str) and isinstance(response, (str, list)) and isinstance(right, bool):
             yield name, response, right
             continue
         raise InputError(
-            f"{path}: row {number} needs task, a string, and response, a string or a list of messages; right, "
-            "where it is given, is true or false"
+            f"{path}: row {number} needs task, a string, and response, a string or a list of"
+            " messages; right, where it is given, is true or false"
         )

@@ -19,7 +19,8 @@ from .targets import verifier_of
 class BrokenLaws(Mapping[str, str]):
     """The laws that a stage breaks, by name, each with its message.
 
-    It is true, and differs from ``{}``, also where nothing is broken and something could not be checked.
+    It is true, and differs from ``{}``, also where nothing is broken and something could not be
+    checked.
 
     Args:
         broken: law → what was found.
@@ -72,11 +73,12 @@ def broken_laws(
     seed: int = 0,
     patience: float = 5.0,
 ) -> BrokenLaws:
-    """The laws that a stage breaks, each with its message; what could not be checked is in ``unchecked``.
+    """The laws that a stage breaks, each with its message; what could not be checked is in
+    ``unchecked``.
 
     Args:
-        stage: what an environment takes: a stage or composite, a function, a list of them; also ``module:name`` or
-            ``./file.py:name`` of one.
+        stage: what an environment takes: a stage or composite, a function, a list of them; also
+            ``module:name`` or ``./file.py:name`` of one.
         examples: responses whose worth is sure.
         rewrites, attacks: as the plugin's hooks give them for this stage.
         before: stages that make the artifacts it needs.
@@ -91,7 +93,15 @@ def broken_laws(
     load()
     stage = verifier_of(stage)
     effort = Effort(max_examples, seed, 8.0, patience)
-    subject = Subject(getattr(stage, "target", f"{type(stage).__module__}/{type(stage).__name__}"), stage, examples, rewrites, attacks, before, effort=effort)  # fmt: skip
+    subject = Subject(
+        getattr(stage, "target", f"{type(stage).__module__}/{type(stage).__name__}"),
+        stage,
+        examples,
+        rewrites,
+        attacks,
+        before,
+        effort=effort,
+    )
     wanted = list(LAWS) if laws is None else list(laws)
     unknown = [name for name in wanted if name not in LAWS]
     if unknown:

@@ -38,9 +38,11 @@ class Session:
         try:
             files = option("rlenv_tasks") or "", option("rlenv_right") or ""
             found = [
-                [subject_of(name, *files, effort)] if is_target(name) else subjects(name, option("rlenv_stage"), effort)
+                [subject_of(name, *files, effort)]
+                if is_target(name)
+                else subjects(name, option("rlenv_stage"), effort)
                 for name in names
-            ]  # fmt: skip
+            ]
         except RlenvError as err:
             raise pytest.UsageError(str(err)) from None
         self.subjects: list[Subject] = [subject for some in found for subject in some]
@@ -56,14 +58,20 @@ class Session:
         load()
         unknown = [name for name in self.laws if name not in LAWS]
         if unknown:
-            raise pytest.UsageError(f"there is no law '{unknown[0]}'; the laws are {', '.join(LAWS)}")  # fmt: skip
-        dropped = [item for item in items if is_law(item) and self.laws and law_of(item) not in self.laws]  # fmt: skip
+            raise pytest.UsageError(
+                f"there is no law '{unknown[0]}'; the laws are {', '.join(LAWS)}"
+            )
+        dropped = [
+            item for item in items if is_law(item) and self.laws and law_of(item) not in self.laws
+        ]
         if dropped:
             config.hook.pytest_deselected(items=dropped)
             items[:] = [item for item in items if item not in dropped]
 
     def note(self, item: pytest.Item, report: pytest.TestReport, *, unchecked: bool) -> None:
-        """Keep what came out of one law on one subject; ``unchecked`` where the kit could not check it."""
+        """Keep what came out of one law on one subject; ``unchecked`` where the kit could not check
+        it.
+        """
         subject = item.callspec.params["subject"]  # type: ignore[attr-defined]
         row = self.rows.setdefault((subject.name, law_of(item)), {"seconds": 0.0})
         row["seconds"] = round(row["seconds"] + report.duration, 3)

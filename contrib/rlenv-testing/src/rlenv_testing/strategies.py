@@ -10,24 +10,51 @@ from rlenv.hooks import Rewrite
 from rlenv.values import FAULT_KINDS, Fault, Outcome, StageResult, Task, Verdict
 
 NASTY = (
-    "", " ", "\n", "\t \r\n", "\x00", "a\x00b", "\ud800", "\udfff\ud800", "\ufeff", "\u202e123", "\u200b", "e\u0301", "ﬁ", "İ", "ß", "１２", "½", "٣",
-    "\U0001f469\u200d\U0001f4bb", "NaN", "nan", "inf", "-inf", "1e999", "-0.0", "0/0", "1/0", "0x1p-1074", "9" * 5_000, "-" * 300 + "1", "1e-400",
-    "(" * 500 + ")" * 500, "[" * 500, "{" * 300 + "}" * 300, "<a>" * 200, "```\n" * 50, "\\" * 99, "\\boxed{", "$" * 99, "%s%n%d", "{0.__class__}",
-    "__import__('os')", "'; DROP TABLE tasks; --", "../../etc/passwd", "null", "None", "true", "[]", "{}", '{"score": 1}', "<think>", "</think>",
-    "a" * 3_000, "a b " * 800, "\r", "\x1b[2J", "\x85", "\u2028", "1,2,3", "1.2.3", "--", "'''", '"', "\\u0041", "&lt;", "\x7f",
+    "", " ", "\n", "\t \r\n", "\x00", "a\x00b", "\ud800", "\udfff\ud800", "\ufeff", "\u202e123",
+    "\u200b", "e\u0301", "ﬁ", "İ", "ß", "１２", "½", "٣", "\U0001f469\u200d\U0001f4bb", "NaN", "nan",
+    "inf", "-inf", "1e999", "-0.0", "0/0", "1/0", "0x1p-1074", "9" * 5_000, "-" * 300 + "1",
+    "1e-400", "(" * 500 + ")" * 500, "[" * 500, "{" * 300 + "}" * 300, "<a>" * 200, "```\n" * 50,
+    "\\" * 99, "\\boxed{", "$" * 99, "%s%n%d", "{0.__class__}", "__import__('os')",
+    "'; DROP TABLE tasks; --", "../../etc/passwd", "null", "None", "true", "[]", "{}",
+    '{"score": 1}', "<think>", "</think>", "a" * 3_000, "a b " * 800, "\r", "\x1b[2J", "\x85",
+    "\u2028", "1,2,3", "1.2.3", "--", "'''", '"', "\\u0041", "&lt;", "\x7f",
 )  # fmt: skip
 """Texts that have broken verifiers before."""
 
-_FRAGMENTS = ("the answer is ", "Answer: ", "\\boxed{", "}", "```", "<answer>", "</answer>", "#### ", "\n\n", " or ", " not ", "0", "1", "-", ".", ",", "=", "(", ")")  # fmt: skip
+_FRAGMENTS = (
+    "the answer is ",
+    "Answer: ",
+    "\\boxed{",
+    "}",
+    "```",
+    "<answer>",
+    "</answer>",
+    "#### ",
+    "\n\n",
+    " or ",
+    " not ",
+    "0",
+    "1",
+    "-",
+    ".",
+    ",",
+    "=",
+    "(",
+    ")",
+)
 
 
 def _text(max_size: int) -> SearchStrategy[str]:
-    """As ``st.text()``, which finds out by itself, character by character, what UTF-8 can encode."""
+    """As ``st.text()``, which finds out by itself, character by character, what UTF-8 can
+    encode.
+    """
     return st.text(st.characters(exclude_categories=["Cs"]), max_size=max_size)
 
 
 def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
-    """Text that a policy may write and nobody expects: surrogates, NUL, bombs of brackets and digits, pieces of formats."""
+    """Text that a policy may write and nobody expects: surrogates, NUL, bombs of brackets and
+    digits, pieces of formats.
+    """
     anything = st.text(st.characters(exclude_categories=()), max_size=max_size)
     pieces = st.lists(
         st.one_of(st.sampled_from(_FRAGMENTS), st.sampled_from(NASTY), _text(max_size=8)),
@@ -37,11 +64,15 @@ def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
 
 
 def responses(examples: Sequence[str] = ()) -> SearchStrategy[str]:
-    """What a policy may write: nasty text, and the given responses cut, doubled, joined and littered."""
+    """What a policy may write: nasty text, and the given responses cut, doubled, joined and
+    littered.
+    """
     if not examples:
         return nasty_text()
     known = st.sampled_from(tuple(dict.fromkeys(examples)))
-    return st.one_of(nasty_text(), known, known.flatmap(_littered), st.tuples(known, known).map("\n".join))  # fmt: skip
+    return st.one_of(
+        nasty_text(), known, known.flatmap(_littered), st.tuples(known, known).map("\n".join)
+    )
 
 
 def _littered(text: str) -> SearchStrategy[str]:
@@ -92,7 +123,9 @@ def chained(chain: Sequence[Rewrite]) -> Rewrite:
 def verdicts() -> SearchStrategy[Verdict]:
     """Verdicts of one stage, scored and unscored, as ``Environment.evaluate`` gives them."""
     scores = st.floats(0, 1)
-    data = st.dictionaries(_text(max_size=6), st.one_of(st.integers(), _text(max_size=9)), max_size=2)  # fmt: skip
+    data = st.dictionaries(
+        _text(max_size=6), st.one_of(st.integers(), _text(max_size=9)), max_size=2
+    )
     scored = st.builds(Outcome, scores, _text(max_size=30), data, st.none(), data).map(_scored)
     fault = st.builds(Fault, st.sampled_from(FAULT_KINDS), _text(max_size=30), st.booleans())
     return st.one_of(scored, fault.map(_unscored))

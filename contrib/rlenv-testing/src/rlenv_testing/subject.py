@@ -27,7 +27,8 @@ class Effort:
         examples: drawn by Hypothesis for each law.
         seed: what they are drawn with.
         seconds: wall time after which a law draws no more; what it has tried counts.
-        patience: seconds that a stage may take for one response; its own deadline when that is shorter.
+        patience: seconds that a stage may take for one response; its own deadline when that is
+            shorter.
     """
 
     examples: int = DRAWN
@@ -50,7 +51,8 @@ class Subject:
         command: how ``rlenv check`` was asked for it, where it is not a stage of a plugin.
         made_up: whether even its task is the kit's own.
         counted: examples that the law that runs now has tried.
-        unscored: by the kind of fault, how many of them were left unscored; not where the kit broke the task.
+        unscored: by the kind of fault, how many of them were left unscored; not where the kit broke
+            the task.
     """
 
     use: str
@@ -100,7 +102,9 @@ class Subject:
 
     @property
     def patient(self) -> Bench:
-        """The same under the stage's own deadline, where that is longer than the patience of the kit."""
+        """The same under the stage's own deadline, where that is longer than the patience of the
+        kit.
+        """
         own = self._own
         return self.bench if own <= self.effort.patience else self._built("patient", own)
 
@@ -134,7 +138,8 @@ class Subject:
         return found
 
     def _not_taken(self, error: RlenvError) -> NoReturn:
-        """Report a stage that no environment takes: as unchecked by the first law that asks, skipped by the others.
+        """Report a stage that no environment takes: as unchecked by the first law that asks,
+        skipped by the others.
 
         Raises:
             Unchecked: the first time, so that a check of such a stage never succeeds.

@@ -1,4 +1,6 @@
-"""A verifier that no plugin brings as a subject of the laws: a function, a stage, or an env.toml."""
+"""A verifier that no plugin brings as a subject of the laws: a function, a stage, or an
+env.toml.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def is_target(name: str) -> bool:
 
 
 def verifier_of(verifier: object) -> Any:
-    """The stage or composite that a user means: an object, a function, a list of them, or a name of one.
+    """The stage or composite that a user means: an object, a function, a list of them, or a name of
+    one.
 
     Raises:
         ConfigError: it is none of these.
@@ -53,18 +56,27 @@ def subject_of(target: str, tasks_from: str, right_from: str, effort: Effort) ->
         RlenvError: it cannot be loaded, or a file cannot be read.
     """
     if is_reference(target):
-        stage, tasks = verifier_of(target), [MADE_UP]
+        stage = verifier_of(target)
+        tasks = [MADE_UP]
     else:
         stage, tasks = _of_file(target)
     tasks = read_tasks(tasks_from) if tasks_from else tasks
     right, wrong = _examples(tasks, right_from)
     files = (("tasks", tasks_from), ("right", right_from))
-    command = " ".join(["rlenv check", target, *(f"--{name} {file}" for name, file in files if file)])  # fmt: skip
+    command = " ".join(
+        ["rlenv check", target, *(f"--{name} {file}" for name, file in files if file)]
+    )
     others = [(task, text) for text in TEXTS for task in tasks[:MOST]]
     made_up = tasks == [MADE_UP]
     return Subject(
-        target, stage, Examples(right, wrong), effort=effort, others=others, command=command, made_up=made_up
-    )  # fmt: skip
+        target,
+        stage,
+        Examples(right, wrong),
+        effort=effort,
+        others=others,
+        command=command,
+        made_up=made_up,
+    )
 
 
 def _of_file(path: str) -> tuple[Any, list[Task]]:
@@ -82,6 +94,9 @@ def _examples(tasks: Sequence[Task], path: str) -> tuple[list[Pair], list[Pair]]
         if name not in known:
             raise InputError(f"{path}: no task {name!r}; {suggest(name, known, what='there is')}")
         if not isinstance(response, str):
-            raise ConfigError(f"{path}: the laws ask about single texts, not about messages: give response as a string")  # fmt: skip
+            raise ConfigError(
+                f"{path}: the laws ask about single texts, not about messages: give response as a"
+                " string"
+            )
         found[right].append((known[name], response))
     return found[True], found[False]

@@ -75,7 +75,9 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 def _difference(before: Any, after: Any) -> str:
     if isinstance(before, dict) and isinstance(after, dict):
-        return ", ".join(sorted(str(key) for key in {*before, *after} if before.get(key) != after.get(key)))  # fmt: skip
+        return ", ".join(
+            sorted(str(key) for key in {*before, *after} if before.get(key) != after.get(key))
+        )
     return "another one" if len(repr(before)) > 80 else f"{before!r} became {after!r:.80}"
 
 
@@ -147,7 +149,9 @@ def artifacts(bench: Bench, put: set[str], got: set[str]) -> Callable[[], None]:
     leaf = next((leaf for leaf in bench.env._plan.leaves if leaf.path == NAME), None)
     if leaf is None or leaf.check is None:
         return lambda: None
-    check, plain_put, plain_find = leaf.check, Attempt.put, Attempt.find
+    check = leaf.check
+    plain_put = Attempt.put
+    plain_find = Attempt.find
     inside: ContextVar[bool] = ContextVar("inside", default=False)
 
     def noting(attempt: Any) -> Any:

@@ -14,8 +14,9 @@ def _spring(*_: Any, **__: Any) -> NoReturn:
 
 
 _SPRUNG = (
-    "add and bool bytes call contains divmod enter eq float floordiv format ge getitem gt hash index int "
-    "iter le len lt matmul mod mul ne neg next or pos pow radd repr reversed rmul rsub str sub truediv"
+    "add and bool bytes call contains divmod enter eq float floordiv format ge getitem gt hash"
+    " index int iter le len lt matmul mod mul ne neg next or pos pow radd repr reversed rmul rsub"
+    " str sub truediv"
 )
 
 

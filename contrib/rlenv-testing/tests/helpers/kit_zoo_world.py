@@ -1,4 +1,6 @@
-"""Stages that break the laws of the world around them: determinism, purity, limits, groups and composites."""
+"""Stages that break the laws of the world around them: determinism, purity, limits, groups and
+composites.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,8 @@ class Remembers(Stateful):
     last: str = ""
 
     def check(self, attempt: Attempt) -> Outcome:
-        before, self.last = self.last, attempt.response
+        before = self.last
+        self.last = attempt.response
         repeated = before == "London" and attempt.response != "London"
         return Outcome(float(same(attempt)), "again" if repeated else "")
 
@@ -192,7 +195,9 @@ class BudgetedGolf(Golf):
 
 @frozen
 class PatientGolf(Golf):
-    """The same with the usual deadline of 30 s, which a law has no time to wait for again and again."""
+    """The same with the usual deadline of 30 s, which a law has no time to wait for again and
+    again.
+    """
 
     default_timeout: ClassVar[float] = 30.0
 
@@ -333,7 +338,9 @@ class Zeroes(Composite):
 
 
 class Ratio(Halves):
-    """A composite whose raw value divides by what may be 0: no JSON value, which the engine leaves as it is."""
+    """A composite whose raw value divides by what may be 0: no JSON value, which the engine leaves
+    as it is.
+    """
 
     name: ClassVar[str] = "ratio"
 

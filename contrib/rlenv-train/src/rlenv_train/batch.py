@@ -33,10 +33,12 @@ def judge(
         env: what judges.
         rows: as ``Environment.evaluate_many`` takes them; the responses to one task stand together.
         size: how many responses a task has; None: unknown.
-        hint: for the first batch, in which rows that all make no sense are a mistake in the set-up; ends its message.
+        hint: for the first batch, in which rows that all make no sense are a mistake in the set-up;
+            ends its message.
 
     Raises:
-        ConfigError: when a stage compares responses and the batch holds part of a group, and for that mistake.
+        ConfigError: when a stage compares responses and the batch holds part of a group, and for
+            that mistake.
     """
     verdicts = _judged(env, rows, size)
     lacks = [v.fault.message for v in verdicts if v.fault is not None and v.fault.kind == "input"]

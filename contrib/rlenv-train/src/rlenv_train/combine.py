@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from rlenv import ConfigError
 
-LARGEST = 3.4028234663852886e38  # of a 32-bit float, in which trainers keep rewards; more would be inf there
+# of a 32-bit float, in which trainers keep rewards; more would be inf there
+LARGEST = 3.4028234663852886e38
 
 
 def checked_weights(weights: Sequence[float] | None, many: int) -> tuple[float, ...]:

@@ -21,7 +21,9 @@ def open_environment(env: AnyEnvironment) -> Environment:
 
 
 def leaves(env: Environment) -> Iterator[tuple[str, Slot]]:
-    """(path, slot) of every stage that is not a composite; of a group, those of its members, which may be groups."""
+    """(path, slot) of every stage that is not a composite; of a group, those of its members, which
+    may be groups.
+    """
     members: Mapping[str, Environment] | None = getattr(env, "environments", None)
     for member in (members or {}).values():
         yield from leaves(member)

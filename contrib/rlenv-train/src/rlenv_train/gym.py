@@ -1,4 +1,6 @@
-"""An environment as one of Gymnasium and of SkyRL-Gym: a prompt, one response or an episode, a reward."""
+"""An environment as one of Gymnasium and of SkyRL-Gym: a prompt, one response or an episode, a
+reward.
+"""
 
 from __future__ import annotations
 
@@ -30,25 +32,28 @@ def gymnasium_env(
     max_length: int = 1 << 16,
     split: str | None = TRAIN,
 ) -> gymnasium.Env[str, str]:
-    """The environment as a ``gymnasium.Env`` over its own tasks: of one step, or with a ``[harness]`` of its turns.
+    """The environment as a ``gymnasium.Env`` over its own tasks: of one step, or with a
+    ``[harness]`` of its turns.
 
-    ``reset`` draws a task of the split, or takes that of ``options={"id": …}``, which may be of any split; the
-    observation is its prompt.  ``step``
-    takes the response.  A judged response terminates the episode.  An unscored one truncates it, since a
-    reward there is a number: ``info["unscored"]`` is true, and ``info["fault"]`` says why.
+    ``reset`` draws a task of the split, or takes that of ``options={"id": …}``, which may be of any
+    split; the observation is its prompt.  ``step`` takes the response.  A judged response
+    terminates the episode.  An unscored one truncates it, since a reward there is a number:
+    ``info["unscored"]`` is true, and ``info["fault"]`` says why.
 
-    With a ``[harness]``, see ``rlenv_plugin_agent.gym.Episodes``.  The spaces are of text all the same: give the
-    object those of a game, as in ``env.action_space = Discrete(4)``.
+    With a ``[harness]``, see ``rlenv_plugin_agent.gym.Episodes``.  The spaces are of text all the
+    same: give the object those of a game, as in ``env.action_space = Discrete(4)``.
 
     Args:
-        env: an Environment with tasks, the path of an env.toml, or the name of an installed environment.
+        env: an Environment with tasks, the path of an env.toml, or the name of an installed
+            environment.
         unscored: the reward of an unscored response.
         max_length: of prompts and responses in the spaces, in characters; ``step`` takes any text.
-        split: the split that ``reset`` draws from, "train" unless given; None for the tasks of every split.
+        split: the split that ``reset`` draws from, "train" unless given; None for the tasks of
+            every split.
 
     Raises:
-        ConfigError: when the environment has no tasks, or none of the split, or a stage compares the responses to
-            one task.
+        ConfigError: when the environment has no tasks, or none of the split, or a stage compares
+            the responses to one task.
     """
     judge = Judge(env, "Gymnasium", unscored=unscored, patience=None)
     if not judge.env.tasks:
@@ -109,14 +114,15 @@ def _info(verdict: Verdict) -> dict[str, object]:
 def skyrl_env(env: AnyEnvironment, **options: Unpack[Options]) -> Callable[..., BaseTextEnv]:
     """The environment as a class of SkyRL-Gym, to ``register(id, entry_point)`` there.
 
-    The answer is ``reward_spec["ground_truth"]`` of the row, and the other columns are the task's info.  A
-    reward there is a number, so an unscored response gets one, and the metric ``unscored`` 1.
+    The answer is ``reward_spec["ground_truth"]`` of the row, and the other columns are the task's
+    info.  A reward there is a number, so an unscored response gets one, and the metric ``unscored``
+    1.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the column that holds
-            the id of a task of the environment, "id" by default; ``patience``, how many responses in a row may
-            stay without a score, 1000 by default.
+        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the
+            column that holds the id of a task of the environment, "id" by default; ``patience``,
+            how many responses in a row may stay without a score, 1000 by default.
 
     Raises:
         ConfigError: when a stage compares the responses to one task.
@@ -144,7 +150,9 @@ def skyrl_env(env: AnyEnvironment, **options: Unpack[Options]) -> Callable[..., 
             reward = judge.reward(verdict)
             scores = {f"stage/{path}": score for path, score in stage_scores(verdict).items()}
             self._metrics = {"unscored": float(not verdict.scored), **scores}
-            return BaseTextEnvStepOutput(observations=[], reward=reward, done=True, metadata=_info(verdict))  # fmt: skip
+            return BaseTextEnvStepOutput(
+                observations=[], reward=reward, done=True, metadata=_info(verdict)
+            )
 
         def get_metrics(self) -> dict[str, float]:
             return self._metrics

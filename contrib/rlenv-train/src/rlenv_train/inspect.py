@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 def inspect_scorer(env: AnyEnvironment, *, id: str = "id") -> Scorer:  # noqa: A002 - the field's name
-    """The environment as a scorer of Inspect, whose score of an unscored response is ``Score.unscored``.
+    """The environment as a scorer of Inspect, whose score of an unscored response is
+    ``Score.unscored``.
 
-    The target is the task's answer and the metadata its info.  An environment that has tasks finds its own by
-    the sample's id, else by its input.
+    The target is the task's answer and the metadata its info.  An environment that has tasks finds
+    its own by the sample's id, else by its input.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.

@@ -18,10 +18,11 @@ def stage_scores(verdict: Verdict) -> dict[str, float]:
 def batch_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """Return the means of a batch, by name.
 
-    ``reward`` is the mean over the responses that have one, ``stage/PATH`` that of a stage, ``unscored``
-    the share of responses without a reward, and ``fault/KIND`` the share of those that a kind of fault left so.
-    ``unscored`` and every ``fault/KIND`` are always there: a trainer averages a name over the batches and
-    processes that logged it, so a share that is left out where it is 0 would be overstated.
+    ``reward`` is the mean over the responses that have one, ``stage/PATH`` that of a stage,
+    ``unscored`` the share of responses without a reward, and ``fault/KIND`` the share of those that
+    a kind of fault left so. ``unscored`` and every ``fault/KIND`` are always there: a trainer
+    averages a name over the batches and processes that logged it, so a share that is left out where
+    it is 0 would be overstated.
     """
     scores = defaultdict(list)
     for verdict in verdicts:
@@ -58,7 +59,9 @@ def every_result(results: Iterable[StageResult]) -> Iterator[StageResult]:
 
 
 def reason(verdict: Verdict) -> str:
-    """Why a verdict has no score: the kind of fault and its stage, never the message, which may hold the answer."""
+    """Why a verdict has no score: the kind of fault and its stage, never the message, which may
+    hold the answer.
+    """
     for result in every_result(verdict.results):
         if result.fault is not None and not result.children:
             return f"{result.fault.kind} at {result.stage}"

@@ -29,20 +29,24 @@ def openenv_rubric(
     id: str = "id",  # noqa: A002 - the field's name
     is_async: bool = False,
 ) -> Rubric:
-    """The environment as a ``Rubric`` of OpenEnv: ``rubric(action, observation)`` is the reward of the action.
+    """The environment as a ``Rubric`` of OpenEnv: ``rubric(action, observation)`` is the reward of
+    the action.
 
-    An unscored response raises VerifierFault, so that the step fails.  NaN would pass OpenEnv's gates, and
-    clients count a reward of None as 0.
+    An unscored response raises VerifierFault, so that the step fails.  NaN would pass OpenEnv's
+    gates, and clients count a reward of None as 0.
 
     Args:
-        env: an Environment with tasks, the path of an env.toml, or the name of an installed environment.
+        env: an Environment with tasks, the path of an env.toml, or the name of an installed
+            environment.
         response: the field of the action that holds the response, a text or messages.
-        id: the key of the observation's metadata that holds the id of a task.  Clients see the metadata, so
-            nothing else is read there.
-        is_async: the rubric is awaited, as ``step_async`` does; otherwise a call waits for the verdict.
+        id: the key of the observation's metadata that holds the id of a task.  Clients see the
+            metadata, so nothing else is read there.
+        is_async: the rubric is awaited, as ``step_async`` does; otherwise a call waits for the
+            verdict.
 
     Raises:
-        ConfigError: when the environment has no tasks, or a stage compares the responses to one task.
+        ConfigError: when the environment has no tasks, or a stage compares the responses to one
+            task.
     """
     from openenv.core.rubrics import Rubric
 
@@ -66,7 +70,8 @@ def openenv_rubric(
 
 
 def _asked(action: object, observation: Observation, field: str, key: str) -> Asked:
-    said, name = getattr(action, field, None), observation.metadata.get(key)
+    said = getattr(action, field, None)
+    name = observation.metadata.get(key)
     if not isinstance(said, (str, list, tuple)):
         raise ConfigError(f"an action has no text in {field!r}; name its field with response=")
     if name is None:

@@ -1,4 +1,6 @@
-"""What an adapter does where no reward can be given: at the first call, later, and again and again."""
+"""What an adapter does where no reward can be given: at the first call, later, and again and
+again.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,12 @@ class BatchOutcome:
 
 @define
 class Patience:
-    """Ends a run that cannot get rewards, and lets one go on that lost a few.  It counts batches or responses.
+    """Ends a run that cannot get rewards, and lets one go on that lost a few.  It counts batches or
+    responses.
 
-    What fails at the first call is a mistake in the set-up and is raised.  What fails later leaves its batch
-    unscored.  After ``limit`` in a row without any score, VerifierFault is raised; None: never.
+    What fails at the first call is a mistake in the set-up and is raised.  What fails later leaves
+    its batch unscored.  After ``limit`` in a row without any score, VerifierFault is raised; None:
+    never.
 
     Raises:
         ConfigError: when the limit is neither a positive integer nor None.
@@ -67,7 +71,10 @@ class Patience:
                 self._tell(reason(verdict))
         self.lost = 0 if scored else self.lost + 1
         if self.limit is not None and self.lost >= self.limit:
-            text = f"nothing of the last {self.lost} that were judged has a score: {', '.join(sorted(self._told))}"
+            text = (
+                f"nothing of the last {self.lost} that were judged has a score:"
+                f" {', '.join(sorted(self._told))}"
+            )
             raise VerifierFault(Fault("unavailable", text))
 
     def _tell(self, why: str) -> None:

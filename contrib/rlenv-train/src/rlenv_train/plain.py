@@ -31,9 +31,10 @@ def openrlhf_reward(
 ) -> Callable[..., OpenRLHFResult]:
     """Return the environment as a ``reward_func(queries, prompts, labels)`` of OpenRLHF.
 
-    The label is the task's answer.  ``extra_logs`` has ``reward``, ``unscored``, the share of each kind of fault
-    and the mean of each stage, 0.0 where a stage gave no score.  The names are the same for each call, because
-    OpenRLHF joins the samples of a batch under the names of the first one.
+    The label is the task's answer.  ``extra_logs`` has ``reward``, ``unscored``, the share of each
+    kind of fault and the mean of each stage, 0.0 where a stage gave no score.  The names are the
+    same for each call, because OpenRLHF joins the samples of a batch under the names of the first
+    one.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
@@ -79,16 +80,18 @@ class Sample(Protocol):
 def slime_reward(
     env: AnyEnvironment, **options: Unpack[Options]
 ) -> Callable[..., Awaitable[float | list[float]]]:
-    """The environment as a ``custom_rm(args, sample)`` of slime, and with ``--group-rm`` of a group of samples.
+    """The environment as a ``custom_rm(args, sample)`` of slime, and with ``--group-rm`` of a group
+    of samples.
 
-    An unscored sample is taken out of the loss by ``remove_sample``.  In a group its reward is the mean of the
-    others', so that it moves neither their mean nor itself.
+    An unscored sample is taken out of the loss by ``remove_sample``.  In a group its reward is the
+    mean of the others', so that it moves neither their mean nor itself.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        **options: ``unscored``, the reward of an unscored response without others to compare with, 0.0 by default;
-            ``id``, the key of the sample's metadata that holds the id of a task of the environment, "id" by
-            default; ``patience``, how many calls in a row may stay without a score, 1000 by default.
+        **options: ``unscored``, the reward of an unscored response without others to compare with,
+            0.0 by default; ``id``, the key of the sample's metadata that holds the id of a task of
+            the environment, "id" by default; ``patience``, how many calls in a row may stay without
+            a score, 1000 by default.
     """
     one = Judge(env, None, **options)
 
@@ -151,16 +154,19 @@ def _areal(path: str, answer: str, unscored: float, patience: int) -> ArealRewar
 def areal_reward(
     path: str, *, answer: str = "answer", unscored: float = 0.0, patience: int = 1000
 ) -> ArealReward:
-    """The environment as a ``reward_fn(prompt, completions, prompt_ids, completion_ids, **data)`` of AReaL.
+    """The environment as a ``reward_fn(prompt, completions, prompt_ids, completion_ids, **data)``
+    of AReaL.
 
     Args:
-        path: the path of an env.toml or the name of an installed environment: each process of AReaL opens it.
+        path: the path of an env.toml or the name of an installed environment: each process of AReaL
+            opens it.
         answer: the column of the answer; the others become ``task.info``.
         unscored: the reward of an unscored response; AReaL has no value that says so.
         patience: how many responses in a row may stay without a score.
 
     Raises:
-        ConfigError: when a stage compares the responses to one task, or for an Environment instead of a path.
+        ConfigError: when a stage compares the responses to one task, or for an Environment instead
+            of a path.
     """
     if isinstance(path, Environment):
         raise ConfigError("an Environment cannot go to AReaL's processes: give its path or name")
@@ -174,14 +180,17 @@ def nemo_gym_verify(
     unscored: float = 0.0,
     id: str = "id",  # noqa: A002 - the field's name
 ) -> Callable[[Body], Awaitable[dict[str, object]]]:
-    """The environment as ``verify`` of a resources server of NeMo Gym: the body of a request → that of its answer.
+    """The environment as ``verify`` of a resources server of NeMo Gym: the body of a request → that
+    of its answer.
 
-    An unscored response has ``mask_sample`` true and ``failure_reason``: the kind of fault and the stage.
+    An unscored response has ``mask_sample`` true and ``failure_reason``: the kind of fault and the
+    stage.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
         answer: the key of the body that holds the answer; the others become ``task.info``.
-        unscored: the reward of an unscored response, which a trainer that knows ``mask_sample`` does not use.
+        unscored: the reward of an unscored response, which a trainer that knows ``mask_sample``
+            does not use.
         id: the key of the body that holds the id of a task of the environment.
 
     Raises:

@@ -33,7 +33,9 @@ def rlenv_parts() -> Mapping[str, Mapping[str, str]]:
 
 @hookimpl
 def rlenv_examples() -> Mapping[str, Examples]:
-    """Responses that are certainly right or wrong, with functions as people write them for each framework."""
+    """Responses that are certainly right or wrong, with functions as people write them for each
+    framework.
+    """
     from .imports.examples import EXAMPLES
 
     return EXAMPLES

@@ -17,7 +17,8 @@ TABLES = "SELECT sql FROM sqlite_master WHERE sql NOT NULL"
 def open_private(
     path: str, schema: Sequence[str], who: str, what: str, wait: float
 ) -> sqlite3.Connection:
-    """The database, which is made where there is none; it may be used from several threads, one at a time.
+    """The database, which is made where there is none; it may be used from several threads, one at
+    a time.
 
     Args:
         path: of the file, absolute.
@@ -50,7 +51,9 @@ def open_private(
 
 
 def _create(path: str, schema: Sequence[str]) -> None:
-    """Several processes may do so at once: each makes a whole file, and the first one's is taken."""
+    """Several processes may do so at once: each makes a whole file, and the first one's is
+    taken.
+    """
     with TemporaryDirectory(dir=os.path.dirname(path)) as folder:  # nobody else may read it
         new = os.path.join(folder, "new")
         with closing(sqlite3.connect(new)) as db:

@@ -12,7 +12,8 @@ from rlenv import ConfigError, Environment, Task, Trajectory
 Message: TypeAlias = Mapping[str, object]
 Text: TypeAlias = str | Sequence[Message]  # a trainer's prompt or completion: text or messages
 Response: TypeAlias = Text | Trajectory
-TRAJECTORY = "rlenv_trajectory"  # the column of the messages of an episode; its completion has the environment's too
+# the column of the messages of an episode; its completion has the environment's too
+TRAJECTORY = "rlenv_trajectory"
 Batch: TypeAlias = Mapping[str, Sequence[object]]  # column → its values
 Row: TypeAlias = tuple[str | Task, Response] | tuple[str, str | None, Response]
 
@@ -34,7 +35,8 @@ class Columns:
     def rows(
         self, env: Environment, prompts: Sequence[Text], completions: Sequence[Text], batch: Batch
     ) -> list[Row]:
-        """What ``evaluate_many`` takes.  The response is the trajectory, where ``trl_rollout`` gives it.
+        """What ``evaluate_many`` takes.  The response is the trajectory, where ``trl_rollout``
+        gives it.
 
         An environment that has tasks finds its own, by id or by prompt, unless columns are named.
 

@@ -34,8 +34,9 @@ class Asked(NamedTuple):
 class Judge:
     """An environment that judges single responses for a framework.
 
-    An environment that has tasks finds its own: by ``info[id]``, else by the prompt.  Otherwise the task is made
-    of what the framework gives.  A row that makes no sense raises at the first call, and is unscored later.
+    An environment that has tasks finds its own: by ``info[id]``, else by the prompt.  Otherwise the
+    task is made of what the framework gives.  A row that makes no sense raises at the first call,
+    and is unscored later.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
@@ -45,8 +46,8 @@ class Judge:
         patience: how many calls of ``rewards`` in a row may stay without a score; None: any number.
 
     Raises:
-        ConfigError: when a stage compares the responses to one task, ``unscored`` is not a number of a trainer,
-            or the patience is not a positive integer.
+        ConfigError: when a stage compares the responses to one task, ``unscored`` is not a number
+            of a trainer, or the patience is not a positive integer.
     """
 
     def __init__(
@@ -63,7 +64,9 @@ class Judge:
         self.env = open_environment(env)
         if who is not None:
             needs_no_group(self.env, who)
-        self._id, self._unscored, self.patience = id, unscored, Patience(patience)
+        self._id = id
+        self._unscored = unscored
+        self.patience = Patience(patience)
 
     def task(self, asked: Asked) -> Task:
         """The task of a row.

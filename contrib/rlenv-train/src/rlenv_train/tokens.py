@@ -20,8 +20,8 @@ class TokenSequence:
         prompt_ids: what the policy was given first.
         ids: what came after: what it sampled, and between turns what it was given.
         mask: for each of ``ids`` 1 if the policy sampled it, else 0.
-        logprobs: for each of ``ids`` its logarithm of the probability, 0.0 where the mask is 0; None where a call
-            tells none.
+        logprobs: for each of ``ids`` its logarithm of the probability, 0.0 where the mask is 0;
+            None where a call tells none.
         ends: the place in ``ids`` of the last sampled token of each turn, by the turn.
     """
 
@@ -50,20 +50,24 @@ class TokenSequence:
 
 
 def token_sequences(trajectory: Trajectory, *, inexact: bool = False) -> list[TokenSequence]:
-    """The sequences of a trajectory, in which the mask is 1 exactly for the ids that the policy sampled.
+    """The sequences of a trajectory, in which the mask is 1 exactly for the ids that the policy
+    sampled.
 
-    A call is joined to those before it only if its prompt begins with their ids.  Otherwise a sequence begins:
-    after a change of the history, or where a chat template writes an earlier turn with other ids.  A sequence
-    without a sampled id is left out.
+    A call is joined to those before it only if its prompt begins with their ids.  Otherwise a
+    sequence begins: after a change of the history, or where a chat template writes an earlier turn
+    with other ids.  A sequence without a sampled id is left out.
 
     Args:
         trajectory: with ``tokens``.
-        inexact: take calls that are not ``exact`` too.  Their ids were not sampled, so their mask is 0.
+        inexact: take calls that are not ``exact`` too.  Their ids were not sampled, so their mask
+            is 0.
 
     Raises:
         ConfigError: for a call that is not ``exact``, and when there is nothing to train on.
     """
-    if not inexact and (unknown := [at for at, call in enumerate(trajectory.tokens) if not call.exact]):  # fmt: skip
+    if not inexact and (
+        unknown := [at for at, call in enumerate(trajectory.tokens) if not call.exact]
+    ):
         lack = f"the server did not tell which ids were sampled in call {unknown[0]}"
         raise ConfigError(f"{lack}; with inexact=True they are not trained on")
     found: list[TokenSequence] = []
@@ -96,13 +100,17 @@ def checked_weight(weight: float) -> float:
 
 
 def step_scores(verdict: Verdict) -> Sequence[tuple[int, float]]:
-    """(turn, score) of the first stage that scores steps, in the order of the verdict; none without a reward."""
+    """(turn, score) of the first stage that scores steps, in the order of the verdict; none without
+    a reward.
+    """
     outcomes = [result.outcome for result in every_result(verdict.results) if verdict.scored]
     return next((each.steps for each in outcomes if each is not None and each.steps), ())
 
 
 def with_steps(verdict: Verdict, weight: float) -> float | None:
-    """The reward plus ``weight`` times the mean of the scores of steps; None for an unscored response."""
+    """The reward plus ``weight`` times the mean of the scores of steps; None for an unscored
+    response.
+    """
     scores = [score for _, score in step_scores(verdict)]
     return None if verdict.value is None else verdict.value + weight * fmean(scores or [0.0])
 
@@ -112,9 +120,10 @@ def token_rewards(
 ) -> list[float]:
     """The reward of each of ``sequence.ids``.
 
-    The verdict's reward is at the last sampled token.  ``weight`` times the mean of the scores of steps is divided
-    among the last tokens of their turns, so more turns do not earn more.  Steps that are not turns of the
-    trajectory, such as paragraphs, are those of its last turn.  All is 0 for an unscored response.
+    The verdict's reward is at the last sampled token.  ``weight`` times the mean of the scores of
+    steps is divided among the last tokens of their turns, so more turns do not earn more.  Steps
+    that are not turns of the trajectory, such as paragraphs, are those of its last turn.  All is 0
+    for an unscored response.
     """
     found = [0.0] * len(sequence.ids)
     steps = step_scores(verdict)

@@ -25,7 +25,10 @@ RewardFunction: TypeAlias = Callable[..., Scores | Awaitable[Scores]]
 Log: TypeAlias = Callable[[str, float], None]
 
 NOT_COLUMNS = ("trainer_state", "log_extra", "log_metric", "environments")
-HIDDEN = "All reward functions returned None for at least one row. rlenv hides its columns, which may hold the answer."
+HIDDEN = (
+    "All reward functions returned None for at least one row. rlenv hides its columns, which may"
+    " hold the answer."
+)
 
 
 def trl_reward(
@@ -40,19 +43,23 @@ def trl_reward(
     name: str = "rlenv",
     patience: int = 10,
 ) -> TrlReward:
-    """The environment as an async reward function of TRL, which returns None for an unscored response.
+    """The environment as an async reward function of TRL, which returns None for an unscored
+    response.
 
-    Pass it alone: ``GRPOTrainer(reward_funcs=trl_reward("env.toml", also=[other]))``.  TRL counts None as 0
+    Pass it alone: ``GRPOTrainer(reward_funcs=trl_reward("env.toml", also=[other]))``.  TRL counts
+    None as 0
     where another function gives the row a number; this function leaves the row unscored.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        answer: the column of the answer.  Without it and ``info``, an environment with tasks finds its own.
+        answer: the column of the answer.  Without it and ``info``, an environment with tasks finds
+            its own.
         info: columns that become ``task.info``.
-        id: the column of the id by which an environment's own tasks are found, else they are by prompt.
+        id: the column of the id by which an environment's own tasks are found, else they are by
+            prompt.
         also: other reward functions of TRL, sync or async, whose rewards are added.
-        weights: one factor for rlenv and one for each of ``also``; 1 each by default.  A function of
-            weight 0 is only logged, and its None does not count.
+        weights: one factor for rlenv and one for each of ``also``; 1 each by default.  A function
+            of weight 0 is only logged, and its None does not count.
         step_weight: what the mean of the scores of steps adds to the reward, times this.
         name: of the function and its metrics in TRL's logs.
         patience: how many batches in a row may stay without any score.
@@ -60,14 +67,17 @@ def trl_reward(
     Raises:
         ConfigError: when the environment or the weights make no sense.
     """
-    columns, factors = Columns(answer, tuple(info), id), checked_weights(weights, 1 + len(also))
+    columns = Columns(answer, tuple(info), id)
+    factors = checked_weights(weights, 1 + len(also))
     steps = checked_weight(step_weight)
     return TrlReward(env, columns, tuple(also), factors, steps, name, Patience(patience))
 
 
 @define(slots=False, eq=False)
 class TrlReward:
-    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``; may be pickled."""
+    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``; may be
+    pickled.
+    """
 
     _source: AnyEnvironment
     _columns: Columns
@@ -78,7 +88,8 @@ class TrlReward:
     _patience: Patience
 
     def __attrs_post_init__(self) -> None:
-        self.env, self.__name__ = open_environment(self._source), self._name
+        self.env = open_environment(self._source)
+        self.__name__ = self._name
 
     async def __call__(
         self,
@@ -138,7 +149,9 @@ def _name(function: object) -> str:
 
 
 def _group_size(trainer: object) -> int | None:
-    """How many responses to one prompt the trainer samples; in evaluation it may be another number."""
+    """How many responses to one prompt the trainer samples; in evaluation it may be another
+    number.
+    """
     training = getattr(getattr(trainer, "model", None), "training", True)
     size = getattr(trainer, "num_generations" if training else "num_generations_eval", None)
     return size if isinstance(size, int) else None
@@ -151,12 +164,16 @@ def _look_at(trainer: object, own: object) -> None:
             logging.getLogger(kind.__module__).addFilter(_hide_columns)
     others = [_name(f) for f in getattr(trainer, "reward_funcs", ()) if f is not own]
     if others:
-        text = f"the trainer has other reward functions ({', '.join(others)}), and TRL counts an unscored"
+        text = (
+            f"the trainer has other reward functions ({', '.join(others)}), and TRL counts an"
+            " unscored"
+        )
         remedy = "response as 0 next to them: pass them to trl_reward(also=[...])"
         warnings.warn(f"{text} {remedy}", RuntimeWarning, stacklevel=2)
 
 
 def _hide_columns(record: logging.LogRecord) -> bool:
     if "All reward functions returned None" in str(record.msg):
-        record.msg, record.args = HIDDEN, ()
+        record.msg = HIDDEN
+        record.args = ()
     return True

@@ -19,14 +19,16 @@ def trl_environment(
     tools: Sequence[Tool] = (),
     id: str = "id",  # noqa: A002 - the field's name
 ) -> EpisodeFactory:
-    """An ``environment_factory`` of TRL; pass ``trl_reward(env)`` next to it, which judges a batch at once.
+    """An ``environment_factory`` of TRL; pass ``trl_reward(env)`` next to it, which judges a batch
+    at once.
 
-    ``reset`` gives an episode the prompt of its task, so the data set may hold ids alone, and an empty message of
-    the user as its prompt.  A row that has a prompt keeps it.
+    ``reset`` gives an episode the prompt of its task, so the data set may hold ids alone, and an
+    empty message of the user as its prompt.  A row that has a prompt keeps it.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        tools: functions, sync or async, with typed arguments and a Google docstring, which the policy may call.
+        tools: functions, sync or async, with typed arguments and a Google docstring, which the
+            policy may call.
         id: the column that holds the id of a task of the environment.
 
     Raises:
@@ -53,13 +55,15 @@ def _check(tool: Tool, name: str) -> None:
 
 
 class EpisodeFactory:
-    """What ``trl_environment`` returns.  TRL calls it for instances, which have ``reset`` and the tools as methods.
+    """What ``trl_environment`` returns.  TRL calls it for instances, which have ``reset`` and the
+    tools as methods.
 
     It may be pickled.
     """
 
     def __init__(self, source: AnyEnvironment, tools: Sequence[Tool], id: str) -> None:  # noqa: A002 - as above
-        self._given, env = (source, tuple(tools), id), open_environment(source)
+        self._given = (source, tuple(tools), id)
+        env = open_environment(source)
 
         class RlenvEnvironment:
             def reset(self, **row: object) -> str | None:

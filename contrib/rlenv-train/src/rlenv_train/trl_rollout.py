@@ -20,18 +20,18 @@ Rollout: TypeAlias = dict[str, list[list[int]] | list[list[float]] | list[list[M
 def trl_rollout(play: Play, *, inexact: bool = False) -> Callable[[list[Text], object], Rollout]:
     """A ``rollout_func`` of TRL from a function that plays episodes.
 
-    The mask is 1 exactly for the ids that the policy sampled; nothing is decoded and encoded again.  ``trl_reward``
-    judges the messages, which the column ``rlenv_trajectory`` holds.
+    The mask is 1 exactly for the ids that the policy sampled; nothing is decoded and encoded again.
+    ``trl_reward`` judges the messages, which the column ``rlenv_trajectory`` holds.
 
     Args:
-        play: gets the prompts of a batch, each as often as TRL wants responses to it, and the trainer.  It returns
-            for each prompt a Trajectory that holds ``tokens``.
+        play: gets the prompts of a batch, each as often as TRL wants responses to it, and the
+            trainer.  It returns for each prompt a Trajectory that holds ``tokens``.
         inexact: as for ``token_sequences``.
 
     Returns:
-        A function for ``GRPOTrainer(rollout_func=…)``.  TRL takes one sequence for a response: of a trajectory
-        whose history changed, the last one, so the policy learns nothing from the turns before.  A warning says
-        how many they were.
+        A function for ``GRPOTrainer(rollout_func=…)``.  TRL takes one sequence for a response: of a
+        trajectory whose history changed, the last one, so the policy learns nothing from the turns
+        before.  A warning says how many they were.
     """
 
     def rollout(prompts: list[Text], trainer: object) -> Rollout:

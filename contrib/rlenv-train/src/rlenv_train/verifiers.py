@@ -24,9 +24,11 @@ def verifiers_reward(
     id: str = "id",  # noqa: A002 - the field's name
     name: str = "rlenv",
 ) -> RewardV1:
-    """The environment as an async reward of verifiers 0.4, which raises TaskError for an unscored response.
+    """The environment as an async reward of verifiers 0.4, which raises TaskError for an unscored
+    response.
 
-    Name it in a configuration: ``rewards.rlenv = { fn = "rewards.py:reward" }``.  The scores of stages become
+    Name it in a configuration: ``rewards.rlenv = { fn = "rewards.py:reward" }``.  The scores of
+    stages become
     metrics.
 
     Args:
@@ -63,13 +65,14 @@ def verifiers_reward(
 def verifiers_rubric(env: AnyEnvironment, **options: Unpack[Options]) -> Rubric:
     """The environment as a ``Rubric`` of verifiers before 0.2, with a metric ``unscored``.
 
-    That API turns an exception into 0.0 and spoils a group by NaN, so an unscored response gets a number.
+    That API turns an exception into 0.0 and spoils a group by NaN, so an unscored response gets a
+    number.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the key of ``info``
-            that holds the id of a task of the environment, "id" by default; ``patience``, how many responses in a
-            row may stay without a score, 1000 by default.
+        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the key
+            of ``info`` that holds the id of a task of the environment, "id" by default;
+            ``patience``, how many responses in a row may stay without a score, 1000 by default.
 
     Raises:
         ConfigError: when a stage compares the responses to one task.

@@ -27,20 +27,21 @@ def verl_score(
 ) -> ComputeScore:
     """The environment as an async ``compute_score`` of verl.
 
-    It returns the same keys for each response, since verl takes those of the first one of a batch: ``score``,
-    ``unscored`` (0 or 1), ``fault`` (the kind, "" if there is none) and ``stage/PATH`` for each stage, which is
-    0 for a stage that did not run.
+    It returns the same keys for each response, since verl takes those of the first one of a batch:
+    ``score``, ``unscored`` (0 or 1), ``fault`` (the kind, "" if there is none) and ``stage/PATH``
+    for each stage, which is 0 for a stage that did not run.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
         prompt: the key of ``extra_info`` that holds the prompt, which verl does not pass.
-        **options: ``unscored``, the score of an unscored response, 0.0 by default, since verl has no value that
-            says so; ``id``, the key of ``extra_info`` that holds the id of a task of the environment, "id" by
-            default; ``patience``, how many responses in a row may stay without a score, 1000 by default.
+        **options: ``unscored``, the score of an unscored response, 0.0 by default, since verl has
+            no value that says so; ``id``, the key of ``extra_info`` that holds the id of a task of
+            the environment, "id" by default; ``patience``, how many responses in a row may stay
+            without a score, 1000 by default.
 
     Raises:
-        ConfigError: when a stage compares the responses to one task; in a call, when the response has several turns,
-            of which the policy did not write all.
+        ConfigError: when a stage compares the responses to one task; in a call, when the response
+            has several turns, of which the policy did not write all.
     """
     judge = VerlJudge(env, "verl", **options)
 
@@ -61,10 +62,11 @@ def verl_score(
 
 
 def verl_manager(env: AnyEnvironment, **options: Unpack[Options]) -> type[RewardManagerBase]:
-    """The environment as a class for verl's reward loop, which sees the prompt as the policy got it.
+    """The environment as a class for verl's reward loop, which sees the prompt as the policy got
+    it.
 
-    Where verl passes a response mask, a response of several turns becomes a conversation, in which ``tool`` says
-    what the policy did not sample.
+    Where verl passes a response mask, a response of several turns becomes a conversation, in which
+    ``tool`` says what the policy did not sample.
 
     Args:
         env, **options: as for ``verl_score``.
@@ -117,7 +119,8 @@ class VerlJudge(Judge):
 
     async def of_row(self, row: Mapping[str, object], response: Response) -> Verdict:
         """The verdict on a response to a row."""
-        extra, raw = row.get("extra_info"), row.get("raw_prompt")
+        extra = row.get("extra_info")
+        raw = row.get("raw_prompt")
         info = dict(extra) if isinstance(extra, Mapping) else {}
         prompt = info.get("prompt", "") if raw is None else raw
         asked = prompt if isinstance(prompt, str) else [*cast("Iterable[Message]", prompt)]
@@ -126,9 +129,11 @@ class VerlJudge(Judge):
 
     def extras(self, verdict: Verdict) -> Extras:
         """The same keys for each verdict."""
-        reward, scores = self.reward(verdict), stage_scores(verdict)
+        reward = self.reward(verdict)
+        scores = stage_scores(verdict)
         return {
-            # A score is never -0.0, so rlenv_grpo knows an unscored response by it, and sums do not change.
+            # A score is never -0.0, so rlenv_grpo knows an unscored response by it, and sums do not
+            # change.
             "score": reward if verdict.scored else reward or -0.0,
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],

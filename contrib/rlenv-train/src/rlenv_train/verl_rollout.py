@@ -30,9 +30,10 @@ def verl_rollout(
 ) -> Outputs:
     """An async function that judges a trajectory and returns what an agent loop of verl returns.
 
-    In ``run(self, sampling_params, **row)`` of the loop: ``return await outputs(trajectory, row)``.  There is one
-    output for each sequence of the trajectory, with a response mask that is 1 exactly for the ids that the policy
-    sampled.  The verdict's reward is at the last token of each, those of steps at the last tokens of their turns.
+    In ``run(self, sampling_params, **row)`` of the loop: ``return await outputs(trajectory, row)``.
+    There is one output for each sequence of the trajectory, with a response mask that is 1 exactly
+    for the ids that the policy sampled.  The verdict's reward is at the last token of each, those
+    of steps at the last tokens of their turns.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
@@ -41,11 +42,13 @@ def verl_rollout(
         **options: as for ``verl_score``; the steps of an unscored trajectory have no reward.
 
     Raises:
-        ConfigError: when a stage compares the responses to one task, or a number is none of a trainer.
+        ConfigError: when a stage compares the responses to one task, or a number is none of a
+            trainer.
     """
     from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopOutput
 
-    judge, weight = VerlJudge(env, "verl", **options), checked_weight(step_weight)
+    judge = VerlJudge(env, "verl", **options)
+    weight = checked_weight(step_weight)
 
     class RewardedOutput(AgentLoopOutput):  # type: ignore[misc] # verl is not installed with rlenv
         token_rewards: list[float]

@@ -1,4 +1,6 @@
-"""What every script of this folder shares: the values that a verifier may come to, and how a run is printed."""
+"""What every script of this folder shares: the values that a verifier may come to, and how a run is
+printed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from rlenv import Environment, Slot
 
 GROUP = ("right", "wrong", "odd", "wrong")  # the responses to one prompt; the third is the case
 CASES = ("None", "nan", "inf", "1e9", "raises", "hangs")
-# Seconds; a verifier that never ends would do, but then no framework without a deadline would come to an end.
+# Seconds; a verifier that never ends would do, but then no framework without a deadline would come
+# to an end.
 HANG = 3.0
 LIMIT = 1.0  # the deadline of rlenv's stage
 
@@ -44,11 +47,16 @@ def environment():
 
 def numbers(values):
     """Numbers as the page shows them."""
-    return ", ".join(f"{float(value):.4g}".replace("-0", "0", 1) if value == 0 else f"{float(value):.4g}" for value in values)  # fmt: skip
+    return ", ".join(
+        f"{float(value):.4g}".replace("-0", "0", 1) if value == 0 else f"{float(value):.4g}"
+        for value in values
+    )
 
 
 def show(case, mode, made):
-    """Print what one run came to: ``made()``, or the exception that ended it, and how long it took."""
+    """Print what one run came to: ``made()``, or the exception that ended it, and how long it
+    took.
+    """
     start = time.monotonic()
     try:
         result = made()

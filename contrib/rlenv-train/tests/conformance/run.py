@@ -1,4 +1,5 @@
-"""Runs the scripts of this folder, each in the environment that `make test-trainers` builds, into results.json.
+"""Runs the scripts of this folder, each in the environment that `make test-trainers` builds, into
+results.json.
 
     python contrib/rlenv-train/tests/conformance/run.py [trl verl …]
 
@@ -23,9 +24,14 @@ def run(name: str) -> dict[str, Any]:
     """What the script of one framework printed, with its exit status."""
     python = ROOT / "build" / "trainers" / name / "bin" / "python"
     ran = subprocess.run(
-        [str(python), f"with_{name}.py"], cwd=HERE, env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        [str(python), f"with_{name}.py"],
+        cwd=HERE,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     lines = [line.partition(" ") for line in ran.stdout.splitlines()]
     cells = [json.loads(rest) for mark, _, rest in lines if mark == "CELL"]
     versions = [json.loads(rest) for mark, _, rest in lines if mark == "VERSIONS"]

@@ -1,4 +1,6 @@
-"""Gymnasium and SkyRL-Gym: what a step with the odd response returns, with Gymnasium's passive checker."""
+"""Gymnasium and SkyRL-Gym: what a step with the odd response returns, with Gymnasium's passive
+checker.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class PlainText(BaseTextEnv):  # type: ignore[misc] # as above
         self.case = extras["case"]
 
     def step(self, action):
-        return BaseTextEnvStepOutput(observations=[], reward=native(action, self.case), done=True, metadata={})  # fmt: skip
+        return BaseTextEnvStepOutput(
+            observations=[], reward=native(action, self.case), done=True, metadata={}
+        )
 
 
 def stepped(env):
@@ -44,7 +48,10 @@ def stepped(env):
         _, reward, terminated, truncated, info = checked.step("odd")
     extras = f", unscored {info['unscored']}" if "unscored" in info else ""
     warned = sum("reward" in str(one.message) for one in caught)
-    return f"reward {reward}, terminated {terminated}, truncated {truncated}{extras}; {warned} warnings about it"  # fmt: skip
+    return (
+        f"reward {reward}, terminated {terminated}, truncated {truncated}{extras}; {warned}"
+        " warnings about it"
+    )
 
 
 def ours(case):

@@ -42,7 +42,9 @@ def evaluated(scorers, case):
     samples = [Sample("1=", target="", metadata={"text": text, "case": case}) for text in GROUP]
     task = inspect_ai.Task(dataset=samples, solver=saying(), scorer=scorers)
     with tempfile.TemporaryDirectory() as folder:
-        (log,) = inspect_ai.eval(task, model="mockllm/model", log_dir=folder, display="none", fail_on_error=False)  # fmt: skip
+        (log,) = inspect_ai.eval(
+            task, model="mockllm/model", log_dir=folder, display="none", fail_on_error=False
+        )
         if log.status != "success":
             return "the evaluation ends with an error"
         odd = next(sample for sample in log.samples if sample.metadata["text"] == "odd")

@@ -1,4 +1,6 @@
-"""OpenEnv: what a client of its server gets for the odd response, alone and behind a gate, and a sum of two rubrics."""
+"""OpenEnv: what a client of its server gets for the odd response, alone and behind a gate, and a
+sum of two rubrics.
+"""
 
 from __future__ import annotations
 

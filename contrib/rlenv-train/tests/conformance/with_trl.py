@@ -23,18 +23,33 @@ SIGNS = ["<pad>", "<eos>", "<unk>", *"0123456789="]
 def trained(functions):
     letters = Tokenizer(models.WordLevel({sign: at for at, sign in enumerate(SIGNS)}, "<unk>"))
     letters.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>")  # fmt: skip
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>"
+    )
     model = LlamaForCausalLM(
         LlamaConfig(
-            vocab_size=len(SIGNS), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-            num_attention_heads=1, pad_token_id=0, eos_token_id=1, bos_token_id=None,
+            vocab_size=len(SIGNS),
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=1,
+            pad_token_id=0,
+            eos_token_id=1,
+            bos_token_id=None,
         )
-    )  # fmt: skip
+    )
     with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
-            output_dir=folder, max_steps=1, per_device_train_batch_size=4, num_generations=4,
-            max_completion_length=1, report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True,
-        )  # fmt: skip
+            output_dir=folder,
+            max_steps=1,
+            per_device_train_batch_size=4,
+            num_generations=4,
+            max_completion_length=1,
+            report_to=[],
+            use_cpu=True,
+            save_strategy="no",
+            disable_tqdm=True,
+        )
         rows = Dataset.from_list([{"prompt": "1="}] * 4)
         trainer = GRPOTrainer(model, functions, config, rows, processing_class=tokenizer)
         trainer.train()

@@ -24,9 +24,16 @@ async def ones():
 def scored(rubric, case):
     states = []
     for text in GROUP:
-        row = {"prompt": [{"role": "user", "content": "1="}], "answer": "", "example_id": 0, "info": {"case": case}}  # fmt: skip
+        row = {
+            "prompt": [{"role": "user", "content": "1="}],
+            "answer": "",
+            "example_id": 0,
+            "info": {"case": case},
+        }
         state = State(input=row)
-        state.update(completion=[{"role": "assistant", "content": text}], task={}, timing={}, trajectory=[])  # fmt: skip
+        state.update(
+            completion=[{"role": "assistant", "content": text}], task={}, timing={}, trajectory=[]
+        )
         states.append(state)
     asyncio.run(rubric.score_group(states))
     marked = [state["metrics"].get("rlenv_unscored") for state in states]
@@ -42,5 +49,7 @@ def ours(case):
 versions("verifiers")
 for case in CASES:
     show(case, "native, alone", lambda case=case: scored(Rubric(funcs=[plain]), case))
-    show(case, "native, next to another", lambda case=case: scored(Rubric(funcs=[plain, ones]), case))  # fmt: skip
+    show(
+        case, "native, next to another", lambda case=case: scored(Rubric(funcs=[plain, ones]), case)
+    )
     show(case, "rlenv, alone", lambda case=case: ours(case))

@@ -1,4 +1,6 @@
-"""verl: the advantages of a group whose third score is odd, from its reward managers and its GRPO."""
+"""verl: the advantages of a group whose third score is odd, from its reward managers and its
+GRPO.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ def step(kind, score, case, estimator=compute_grpo_outcome_advantage):
     if kind is RateLimitedRewardManager:
         kind._class_initialized = False
         kind.init_class(config, Tokenizer())
-    manager, data = kind(config, Tokenizer(), score), batch(case)
+    manager = kind(config, Tokenizer(), score)
+    data = batch(case)
 
     async def all_of_them():
         return [await manager.run_single(data[at : at + 1]) for at in range(len(GROUP))]
@@ -76,6 +79,10 @@ def ours(case, **estimator):
 versions("verl", "torch")
 for case in CASES:
     show(case, "native, manager naive", lambda case=case: step(NaiveRewardManager, plain, case))
-    show(case, "native, manager rate_limited", lambda case=case: step(RateLimitedRewardManager, plain, case))  # fmt: skip
+    show(
+        case,
+        "native, manager rate_limited",
+        lambda case=case: step(RateLimitedRewardManager, plain, case),
+    )
     show(case, "rlenv, manager naive", lambda case=case: ours(case))
     show(case, "rlenv, estimator rlenv_grpo", lambda case=case: ours(case, estimator=rlenv_grpo))

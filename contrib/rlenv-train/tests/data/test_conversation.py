@@ -1,4 +1,6 @@
-"""The sides of a row: whatever JSON a response is, they hold texts that `datasets` can read, or the row is left out."""
+"""The sides of a row: whatever JSON a response is, they hold texts that `datasets` can read, or the
+row is left out.
+"""
 
 import json
 from contextlib import suppress
@@ -14,12 +16,31 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
-CALLS = st.lists(VALUES | st.fixed_dictionaries({"function": VALUES | st.fixed_dictionaries({}, optional={"name": VALUES, "arguments": VALUES})}), max_size=2)  # fmt: skip
+CALLS = st.lists(
+    VALUES
+    | st.fixed_dictionaries(
+        {
+            "function": VALUES
+            | st.fixed_dictionaries({}, optional={"name": VALUES, "arguments": VALUES})
+        }
+    ),
+    max_size=2,
+)
 MESSAGES = st.fixed_dictionaries(
     {"role": st.sampled_from(["system", "user", "assistant", "tool"]), "content": VALUES | TEXTS},
-    optional={"tool_calls": CALLS | VALUES, "name": VALUES, "tool_call_id": VALUES, "provenance": VALUES},
-)  # fmt: skip
-RESPONSES = TEXTS | VALUES | st.lists(MESSAGES | VALUES, max_size=4) | st.lists(MESSAGES, min_size=1, max_size=4)  # fmt: skip
+    optional={
+        "tool_calls": CALLS | VALUES,
+        "name": VALUES,
+        "tool_call_id": VALUES,
+        "provenance": VALUES,
+    },
+)
+RESPONSES = (
+    TEXTS
+    | VALUES
+    | st.lists(MESSAGES | VALUES, max_size=4)
+    | st.lists(MESSAGES, min_size=1, max_size=4)
+)
 TASKS = {"t": Task("Q?", id="t")}
 
 
@@ -50,7 +71,9 @@ def test_any_response_has_two_sides_or_a_reason(response, text, task):
 @given(st.lists(MESSAGES, min_size=1, max_size=4))
 def test_a_completion_begins_with_the_assistant(messages):
     with suppress(LeftOut):
-        prompt, completion = Renderer(TASKS, frozenset()).sides({"row": 1, "task": "t", "response": messages})  # fmt: skip
+        prompt, completion = Renderer(TASKS, frozenset()).sides(
+            {"row": 1, "task": "t", "response": messages}
+        )
 
         assert completion[0]["role"] == "assistant"
         assert all(message["role"] != "assistant" for message in prompt)

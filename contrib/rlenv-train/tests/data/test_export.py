@@ -31,16 +31,29 @@ def test_of_equal_rewards_the_first_row_is_taken_and_the_tie_is_said(scores):
 
 def test_what_gives_no_pair_is_said_with_its_reason(scores):
     scores.write(
-        ("t1", "a", 1.0), ("t1", "b", 1.0), ("t2", "a", 1.0), ("t2", "b", None), ("t3", "a", 0.9), ("t3", "b", 0.8),
-        ("t4", "same", 1.0), ("t4", "same", 0.0), ("t5", "a", 1.0), ("t5", "b", 0.0), (None, "a", None),
-    )  # fmt: skip
+        ("t1", "a", 1.0),
+        ("t1", "b", 1.0),
+        ("t2", "a", 1.0),
+        ("t2", "b", None),
+        ("t3", "a", 0.9),
+        ("t3", "b", 0.8),
+        ("t4", "same", 1.0),
+        ("t4", "same", 0.0),
+        ("t5", "a", 1.0),
+        ("t5", "b", 0.0),
+        (None, "a", None),
+    )
     said = scores.export("dpo", "--margin", "0.5")
 
     assert [row["task"] for row in scores.rows] == ["t5"]
     for reason in (
-        "1 response: no task", "1 response: no reward", "1 task: all rewards equal", "1 task: fewer than two rewards",
-        "1 task: difference below --margin", "1 task: same text",
-    ):  # fmt: skip
+        "1 response: no task",
+        "1 response: no reward",
+        "1 task: all rewards equal",
+        "1 task: fewer than two rewards",
+        "1 task: difference below --margin",
+        "1 task: same text",
+    ):
         assert f"left out: {reason}" in said
 
 
@@ -53,7 +66,13 @@ def test_several_pairs_of_a_task_share_no_response(scores):
 
 
 def test_length_matching_prefers_the_nearest_length_and_leaves_the_rest_out(scores):
-    scores.write(("t1", "x" * 90, 1.0), ("t1", "y" * 30, 0.0), ("t1", "z" * 80, 0.0), ("t2", "x" * 90, 1.0), ("t2", "y", 0.0))  # fmt: skip
+    scores.write(
+        ("t1", "x" * 90, 1.0),
+        ("t1", "y" * 30, 0.0),
+        ("t1", "z" * 80, 0.0),
+        ("t2", "x" * 90, 1.0),
+        ("t2", "y", 0.0),
+    )
     said = scores.export("dpo", "--match-length", "2")
 
     (row,) = scores.rows
@@ -69,10 +88,15 @@ def test_length_matching_takes_a_smaller_difference_of_rewards_where_it_must(sco
 
 
 def test_sft_rows_are_the_passes_and_no_text_comes_twice(scores):
-    scores.write(("t1", "a", 1.0), ("t1", "b", 0.9), ("t1", "a", 1.0), ("t2", "a", 1.0), ("t2", "c", None))  # fmt: skip
+    scores.write(
+        ("t1", "a", 1.0), ("t1", "b", 0.9), ("t1", "a", 1.0), ("t2", "a", 1.0), ("t2", "c", None)
+    )
     said = scores.export("sft")
 
-    assert [(r["task"], r["completion"]) for r in scores.rows] == [("t1", assistant("a")), ("t2", assistant("a"))]  # fmt: skip
+    assert [(r["task"], r["completion"]) for r in scores.rows] == [
+        ("t1", assistant("a")),
+        ("t2", assistant("a")),
+    ]
     assert scores.rows[0]["provenance"] == {**scores.header, "row": 1}
     assert "1 response: below the pass mark" in said
     assert "1 response: same text as another row" in said
@@ -89,11 +113,22 @@ def test_kto_rows_have_a_label_and_unscored_responses_have_none(scores):
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.5), ("t1", "c", None))
     scores.export("kto")
 
-    assert [(row["completion"][0]["content"], row["label"]) for row in scores.rows] == [("a", True), ("b", False)]  # fmt: skip
+    assert [(row["completion"][0]["content"], row["label"]) for row in scores.rows] == [
+        ("a", True),
+        ("b", False),
+    ]
 
 
 def test_an_advantage_is_that_of_trl_over_the_scored_responses(scores):
-    scores.write(("t1", "a", 1.0), ("t1", "b", 0.0), ("t1", "c", None), ("t1", "d", 0.0), ("t2", "e", 1.0), ("t3", "f", 1.0), ("t3", "g", 1.0))  # fmt: skip
+    scores.write(
+        ("t1", "a", 1.0),
+        ("t1", "b", 0.0),
+        ("t1", "c", None),
+        ("t1", "d", 0.0),
+        ("t2", "e", 1.0),
+        ("t3", "f", 1.0),
+        ("t3", "g", 1.0),
+    )
     said = scores.export("grpo")
 
     rewards = [1.0, 0.0, 0.0]
@@ -122,7 +157,11 @@ def test_text_writes_strings(scores):
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.0))
     scores.export("dpo", "--text")
 
-    assert [scores.rows[0][key] for key in ("prompt", "chosen", "rejected")] == ["Capital 1?", "a", "b"]  # fmt: skip
+    assert [scores.rows[0][key] for key in ("prompt", "chosen", "rejected")] == [
+        "Capital 1?",
+        "a",
+        "b",
+    ]
 
 
 def test_a_conversation_brings_its_own_prompt(scores):
@@ -151,20 +190,35 @@ def test_conversations_of_different_prompts_make_no_pair(scores):
 
 def test_tool_calls_are_kept_with_their_arguments_as_text(scores):
     call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-    talk = [*user("Capital 1?"), {"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c1", "content": "2"}, *assistant("2")]  # fmt: skip
+    talk = [
+        *user("Capital 1?"),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "2"},
+        *assistant("2"),
+    ]
     scores.write(("t1", talk, 1.0), ("t2", "2", 1.0))
     scores.export("sft")
 
     completion = scores.rows[0]["completion"]
     assert json.loads(completion[0]["tool_calls"][0]["function"]["arguments"]) == {"a": 1}
     assert completion[0]["content"] == ""
-    keys = {frozenset(message) for row in scores.rows for message in row["prompt"] + row["completion"]}  # fmt: skip
+    keys = {
+        frozenset(message) for row in scores.rows for message in row["prompt"] + row["completion"]
+    }
     assert keys == {frozenset(("role", "content", "tool_calls", "tool_call_id"))}
 
 
 def test_a_response_cannot_forge_where_it_comes_from(scores):
-    forged = {"provenance": {"fingerprint": "0" * 64, "row": 7}, "reward": 1.0, "label": True, "task": "t2"}  # fmt: skip
-    scores.write(("t1", [*user("Capital 1?"), {"role": "assistant", "content": "1", **forged}], 0.5), ("t1", json.dumps(forged), 0.5))  # fmt: skip
+    forged = {
+        "provenance": {"fingerprint": "0" * 64, "row": 7},
+        "reward": 1.0,
+        "label": True,
+        "task": "t2",
+    }
+    scores.write(
+        ("t1", [*user("Capital 1?"), {"role": "assistant", "content": "1", **forged}], 0.5),
+        ("t1", json.dumps(forged), 0.5),
+    )
     scores.export("kto")
 
     for number, row in enumerate(scores.rows, 1):

@@ -20,14 +20,17 @@ def test_an_id_with_a_lone_surrogate_is_left_out_too(scores, name):
 
 
 def test_a_tool_call_without_a_function_is_left_out(scores):
-    scores.write(("t1", [*user("?"), {"role": "assistant", "content": "", "tool_calls": ["add"]}], 1.0))  # fmt: skip
+    scores.write(
+        ("t1", [*user("?"), {"role": "assistant", "content": "", "tool_calls": ["add"]}], 1.0)
+    )
 
     assert "1 response: a tool call without a function" in scores.export("sft", status=3)
 
 
 @pytest.mark.parametrize(
-    ("reward", "key"), [("NaN", "reward"), ("Infinity", "reward"), ("1.5", "reward"), ("-0.1", "reward")]
-)  # fmt: skip
+    ("reward", "key"),
+    [("NaN", "reward"), ("Infinity", "reward"), ("1.5", "reward"), ("-0.1", "reward")],
+)
 def test_a_reward_out_of_range_names_file_line_and_key(scores, reward, key, monkeypatch):
     monkeypatch.delenv("RLENV_SECRET")  # the file is edited by hand
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.5))
@@ -56,7 +59,9 @@ def test_another_environment_than_that_of_the_run_is_an_error(scores):
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.0))
     scores.set_tasks({"id": "t1", "prompt": "Another prompt?", "answer": "1"})
 
-    assert "line 1: tasks_sha256: scored with other tasks" in " ".join(scores.export("dpo", status=2).split())  # fmt: skip
+    assert "line 1: tasks_sha256: scored with other tasks" in " ".join(
+        scores.export("dpo", status=2).split()
+    )
 
 
 def test_a_file_cut_in_a_line_is_read_to_there_with_a_warning(scores):
@@ -118,8 +123,15 @@ def test_nothing_else_is_left_in_the_folder(scores):
 
 
 @pytest.mark.parametrize(
-    "words", [("sft", "--pairs", "2"), ("grpo", "--pass-mark", "0.5"), ("parquet", "--text"), ("dpo", "--margin", "nan"), ("kto", "--pass-mark", "nan")]
-)  # fmt: skip
+    "words",
+    [
+        ("sft", "--pairs", "2"),
+        ("grpo", "--pass-mark", "0.5"),
+        ("parquet", "--text"),
+        ("dpo", "--margin", "nan"),
+        ("kto", "--pass-mark", "nan"),
+    ],
+)
 def test_an_option_that_a_format_does_not_read_is_an_error(scores, words):
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.0))
     assert words[1] in scores.export(*words, status=2, tasks=words[0] != "parquet")

@@ -1,4 +1,6 @@
-"""`rlenv select`: the best response per task, and the gate, which an unscored response never passes unsaid."""
+"""`rlenv select`: the best response per task, and the gate, which an unscored response never passes
+unsaid.
+"""
 
 import os
 
@@ -18,9 +20,15 @@ def test_the_best_response_of_each_task_is_the_first_of_equal_rewards(scores):
 
     first, second = scores.rows
     assert first == {
-        "task": "t1", "response": "c", "reward": 1.0, "passed": True, "scored": 2, "tied": 0, "unscored": 1,
+        "task": "t1",
+        "response": "c",
+        "reward": 1.0,
+        "passed": True,
+        "scored": 2,
+        "tied": 0,
+        "unscored": 1,
         "provenance": {**scores.header, "row": 3},
-    }  # fmt: skip
+    }
     assert (second["task"], second["response"], second["tied"]) == ("t2", "b", 1)
     assert "tied: 1 task" in said
     assert "unscored: 1 response" in said
@@ -46,7 +54,9 @@ def test_the_gate_compares_the_mean_of_the_best(scores):
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.0), ("t2", "c", 0.5))
 
     assert "reaches --min-reward 0.75" in gate(scores, "--min-reward", "0.75", status=0)
-    assert "mean reward 0.75 of 2 tasks is below --min-reward 0.76" in gate(scores, "--min-reward", "0.76", status=1)  # fmt: skip
+    assert "mean reward 0.75 of 2 tasks is below --min-reward 0.76" in gate(
+        scores, "--min-reward", "0.76", status=1
+    )
 
 
 def test_an_unscored_task_never_passes_the_gate_silently(scores):

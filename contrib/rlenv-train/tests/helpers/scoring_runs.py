@@ -27,7 +27,13 @@ def scored(response: str, answer: object) -> Outcome:
     if response == "later":
         raise VerifierFault(Fault("unavailable", "not now", transient=True))
     score = {"1": 1.0, "half": 0.5}.get(response, 0.0)
-    return Outcome(score, f"says {response}", {"x": [1, None, 0.1, "é\ud800"]}, steps=[(0, 0.25)], private={"gold": answer})  # fmt: skip
+    return Outcome(
+        score,
+        f"says {response}",
+        {"x": [1, None, 0.1, "é\ud800"]},
+        steps=[(0, 0.25)],
+        private={"gold": answer},
+    )
 
 
 def run(

@@ -38,7 +38,8 @@ def short(response):
 class Longest:
     """1 for the longest of the responses to a task, 0 for the others."""
 
-    phase, where = "judge", "inline"
+    phase = "judge"
+    where = "inline"
 
     def check_group(self, attempts: Sequence[Attempt]) -> list[Outcome]:
         longest = max(len(attempt.response) for attempt in attempts)

@@ -1,4 +1,6 @@
-"""What the tests with verl share: a stage, a batch as verl makes it, and its reward loop without Ray."""
+"""What the tests with verl share: a stage, a batch as verl makes it, and its reward loop without
+Ray.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ class Worker:
     """A worker of the reward loop, without Ray."""
 
     def __init__(self, manager):
-        self.compute_score_batch, self._manager = self, manager()
+        self.compute_score_batch = self
+        self._manager = manager()
 
     def remote(self, chunk):
         return self._manager.loop.run_until_complete(scored(self._manager, chunk))
@@ -70,7 +73,8 @@ class Worker:
 def rewarded(manager, responses, monkeypatch):
     """What verl's reward loop makes of these responses."""
     loop = RewardLoopManager.__new__(RewardLoopManager)
-    loop.reward_model_manager, loop.reward_manager_cls = None, NaiveRewardManager
+    loop.reward_model_manager = None
+    loop.reward_manager_cls = NaiveRewardManager
     loop.reward_loop_workers = [Worker(manager)]
     monkeypatch.setattr("ray.get", lambda outputs: outputs)
     return loop.compute_rm_score(batch(responses))

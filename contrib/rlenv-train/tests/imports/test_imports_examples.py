@@ -1,4 +1,6 @@
-"""Every stage of another framework's functions has examples, which the laws hold where the framework is installed."""
+"""Every stage of another framework's functions has examples, which the laws hold where the
+framework is installed.
+"""
 
 from __future__ import annotations
 

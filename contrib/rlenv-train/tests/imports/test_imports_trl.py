@@ -9,7 +9,9 @@ CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": 
 
 
 def test_a_function_gets_one_row_with_the_columns_of_the_task(files):
-    task = Task("1+1=", answer="2", info={"level": 3, "messages": [{"role": "user", "content": "1+1="}]})  # fmt: skip
+    task = Task(
+        "1+1=", answer="2", info={"level": 3, "messages": [{"role": "user", "content": "1+1="}]}
+    )
 
     assert files.score("trl", "columns", "2", task) == 1.0
 
@@ -25,8 +27,16 @@ def test_a_function_of_chats_gets_messages(files):
     task = Task("1+1=", answer="2", info={"messages": CHAT})
 
     assert files.score("trl", "chat", "2", task, form="chat") == 1.0
-    assert files.score("trl", "chat", [{"role": "assistant", "content": "2"}], task, form="chat") == 1.0  # fmt: skip
-    assert files.score("trl", "chat", [*CHAT, {"role": "assistant", "content": "3"}], task, form="chat") == 0.0  # fmt: skip
+    assert (
+        files.score("trl", "chat", [{"role": "assistant", "content": "2"}], task, form="chat")
+        == 1.0
+    )
+    assert (
+        files.score(
+            "trl", "chat", [*CHAT, {"role": "assistant", "content": "3"}], task, form="chat"
+        )
+        == 0.0
+    )
 
 
 def test_what_it_logs_is_private(files):
@@ -37,8 +47,8 @@ def test_what_it_logs_is_private(files):
 
 def test_any_list_of_one_number_is_a_reward(files):
     scores = {
-        "[True]": 1.0, "(0.5,)": 0.5, "[Fraction(1, 4)]": 0.25, "[Odd(0.5)]": 0.5, "Tensor([0.5])": 0.5,
-        "[Tensor([0.5])]": 0.5, "[Scalar()]": 1.0, "(x for x in [0.5])": 0.5,
+        "[True]": 1.0, "(0.5,)": 0.5, "[Fraction(1, 4)]": 0.25, "[Odd(0.5)]": 0.5,
+        "Tensor([0.5])": 0.5, "[Tensor([0.5])]": 0.5, "[Scalar()]": 1.0, "(x for x in [0.5])": 0.5,
     }  # fmt: skip
     results = files.returned(*scores)
 
@@ -46,7 +56,9 @@ def test_any_list_of_one_number_is_a_reward(files):
 
 
 def test_a_sum_of_weights_may_be_outside_of_the_scale_by_rounding(files):
-    whole, single = "0.33 + 0.56 + 0.11", "1 + 2.0**-23"  # the next number of float32
+    # the next number of float32
+    whole = "0.33 + 0.56 + 0.11"
+    single = "1 + 2.0**-23"
     assert eval(whole) > 1.0
     results = files.returned(f"[{whole}]", f"[{single}]", "[-1e-17]", "[1.00001]")
 
@@ -87,7 +99,10 @@ FAULTS = {
 def test_what_is_no_reward_is_a_fault_and_no_zero(files):
     results = files.returned(*FAULTS)
 
-    assert [(result.fault.kind in ("contract", "error"), says in result.fault.message) for result, says in zip(results, FAULTS.values(), strict=True)] == [(True, True)] * len(FAULTS)  # fmt: skip
+    assert [
+        (result.fault.kind in ("contract", "error"), says in result.fault.message)
+        for result, says in zip(results, FAULTS.values(), strict=True)
+    ] == [(True, True)] * len(FAULTS)
 
 
 def test_none_abstains_where_that_is_declared_and_nan_does_not(files):
@@ -99,10 +114,14 @@ def test_none_abstains_where_that_is_declared_and_nan_does_not(files):
 @pytest.mark.parametrize(
     ("function", "kind"),
     [
-        ("raises", "error"), ("exits", "error"), ("leaves", "crash"), ("sleeps", "timeout"), ("spins", "timeout"),
+        ("raises", "error"),
+        ("exits", "error"),
+        ("leaves", "crash"),
+        ("sleeps", "timeout"),
+        ("spins", "timeout"),
         ("patches", "timeout"),
     ],
-)  # fmt: skip
+)
 def test_a_function_that_breaks_or_hangs_leaves_the_response_unscored(files, function, kind):
     assert files.fault("trl", function, timeout=1)[0] == kind
 
@@ -125,7 +144,11 @@ def test_a_function_that_needs_what_only_a_trainer_has_is_rejected(files):
 
 
 def test_a_task_without_a_column_that_the_function_requires_is_rejected(files):
-    table = {"name": "x", "stage": [files.stage("trl", "columns")], "task": [{"prompt": "p", "info": {"a": 1}}]}  # fmt: skip
+    table = {
+        "name": "x",
+        "stage": [files.stage("trl", "columns")],
+        "task": [{"prompt": "p", "info": {"a": 1}}],
+    }
     with pytest.raises(ConfigError, match=r"no column level; it has \['a'\]"):
         files.load(table)
 

@@ -25,7 +25,9 @@ def test_an_async_function_of_verl_is_awaited(files):
     assert files.score("verl", "later") == 1.0
 
 
-@pytest.mark.parametrize(("function", "says"), [("nothing", "return 0.0"), ("keyless", 'no "score"')])  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "says"), [("nothing", "return 0.0"), ("keyless", 'no "score"')]
+)
 def test_what_is_no_score_is_a_fault(files, function, says):
     kind, message = files.fault("verl", function)
 

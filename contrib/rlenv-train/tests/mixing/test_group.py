@@ -47,7 +47,10 @@ def group(members):
 
 
 def test_each_task_says_which_environment_verifies_it(group):
-    assert [(task.id, task.info["environment"]) for task in group.tasks[5:7]] == [("a/t5", "a"), ("b/t0", "b")]  # fmt: skip
+    assert [(task.id, task.info["environment"]) for task in group.tasks[5:7]] == [
+        ("a/t5", "a"),
+        ("b/t0", "b"),
+    ]
     assert [group.verify(task, "1") for task in group.tasks] == [0, 1, 0, 0, 0, 0, 0, 0.5, 0]
 
 
@@ -62,7 +65,12 @@ def test_a_verdict_is_that_of_the_member_alone(group, members):
 def test_all_ways_of_asking_give_one_verdict(group):
     task = group.tasks[7]
 
-    assert group(task, "1") == group.verify(task.prompt, "1") == asyncio.run(group.averify(task, "1")) == 0.5  # fmt: skip
+    assert (
+        group(task, "1")
+        == group.verify(task.prompt, "1")
+        == asyncio.run(group.averify(task, "1"))
+        == 0.5
+    )
     assert [v.value for v in group.evaluate_group(task, ["1", "2"])] == [0.5, 0.0]
     rows = [(task, "1"), ("b/t1", None, "1"), ("b/t1", "B 1?", "1"), ("B 1?", "1")]
     assert [v.value for v in group.evaluate_many(rows)] == [0.5] * 4
@@ -72,11 +80,23 @@ def test_verdicts_of_many_come_in_the_order_of_the_rows(group):
     wanted = list(islice(group.sample(), 10_000))
     verdicts = group.evaluate_many((task, task.answer) for task in wanted)
 
-    assert [v.value for v in verdicts] == [1.0 if t.info["environment"] == "a" else 0.5 for t in wanted]  # fmt: skip
+    assert [v.value for v in verdicts] == [
+        1.0 if t.info["environment"] == "a" else 0.5 for t in wanted
+    ]
 
 
 def test_a_row_that_makes_no_sense_is_unscored_by_itself(group):
-    rows = [("A 1?", "1"), ("nothing", "1"), (Task("x"), "1"), ("a/t9", None, "1"), ("a/t1", "B 1?", "1"), 7, ("B 1?", 5), (["a/t1"], None, "x"), ("B 1?", "break")]  # fmt: skip
+    rows = [
+        ("A 1?", "1"),
+        ("nothing", "1"),
+        (Task("x"), "1"),
+        ("a/t9", None, "1"),
+        ("a/t1", "B 1?", "1"),
+        7,
+        ("B 1?", 5),
+        (["a/t1"], None, "x"),
+        ("B 1?", "break"),
+    ]
     verdicts = list(group.evaluate_many(rows))
 
     assert [v.value for v in verdicts] == [1.0, *[None] * 8]
@@ -132,8 +152,15 @@ def test_the_fingerprint_names_members_and_not_ratios(members, group):
 
 
 @pytest.mark.parametrize(
-    "ratios", [{"a": 1}, {"a": 1, "b": -1}, {"a": 1, "b": math.nan}, {"a": math.inf, "b": 1}, {"a": 1, "b": 1, "c": 1}]
-)  # fmt: skip
+    "ratios",
+    [
+        {"a": 1},
+        {"a": 1, "b": -1},
+        {"a": 1, "b": math.nan},
+        {"a": math.inf, "b": 1},
+        {"a": 1, "b": 1, "c": 1},
+    ],
+)
 def test_ratios_that_make_no_sense_are_errors(members, ratios):
     with pytest.raises(ConfigError, match="ratios"):
         EnvironmentGroup(members, ratios)
@@ -214,7 +241,11 @@ def test_rewards_are_normalized_by_environment(group):
 
 
 def test_a_single_reward_and_rewards_without_variance_become_0(group):
-    assert group.normalize([group.tasks[0], group.tasks[6], group.tasks[7]], [0.3, 0.2, 0.2]) == [0.0, 0.0, 0.0]  # fmt: skip
+    assert group.normalize([group.tasks[0], group.tasks[6], group.tasks[7]], [0.3, 0.2, 0.2]) == [
+        0.0,
+        0.0,
+        0.0,
+    ]
     assert group.normalize([group.tasks[0]], [None]) == [None]
     assert Scale.of([0.1] * 3 + [0.1 + 1e-17]).deviation == 1.0
 
@@ -236,9 +267,20 @@ def test_a_reward_out_of_range_has_no_scale(group, reward):
 
 
 def test_the_report_counts_archetypes_families_and_duplicates():
-    first = [Task("What is 1 + 2?", answer="3"), Task("What is 30 + 4.5?", answer="34.5"), Task("what  is 1 + 2?", answer="3 ")]  # fmt: skip
-    second = [Task("What is 1 + 2?", answer="3"), Task("x", info={"family": "f"}), Task("y", info={"family": "f"})]  # fmt: skip
-    config = {"name": "s", "stage": [{"use": "core/any", "stage": [{"use": "math/equal"}, {"use": "core/equal"}]}]}  # fmt: skip
+    first = [
+        Task("What is 1 + 2?", answer="3"),
+        Task("What is 30 + 4.5?", answer="34.5"),
+        Task("what  is 1 + 2?", answer="3 "),
+    ]
+    second = [
+        Task("What is 1 + 2?", answer="3"),
+        Task("x", info={"family": "f"}),
+        Task("y", info={"family": "f"}),
+    ]
+    config = {
+        "name": "s",
+        "stage": [{"use": "core/any", "stage": [{"use": "math/equal"}, {"use": "core/equal"}]}],
+    }
     with Environment.from_dict(config) as verifier, Environment("f", longest, second) as f:
         m = Environment("m", verifier.root, first)
         report = EnvironmentGroup({"sums": m, "rest": f}, {"sums": 3, "rest": 1}).diversity()
@@ -254,7 +296,15 @@ def test_the_report_counts_archetypes_families_and_duplicates():
     )
     assert (rest.families, rest.duplicates, rest.shared) == (2, 0, 1)
     table = str(report).splitlines()
-    assert table[0].split() == ["name", "archetypes", "share", "tasks", "families", "duplicates", "shared"]  # fmt: skip
+    assert table[0].split() == [
+        "name",
+        "archetypes",
+        "share",
+        "tasks",
+        "families",
+        "duplicates",
+        "shared",
+    ]
     assert table[1].split() == ["sums", "core,", "math", "0.75", "3", "1", "1", "2"]
     assert max(map(len, table)) <= 80
 
@@ -264,7 +314,11 @@ def test_a_group_is_an_environment_for_a_trainer(group):
     reward = trl_reward(group)
     prompts = [group.tasks.by_id(name).prompt for name in ids]
 
-    assert asyncio.run(reward(prompts=prompts, completions=["1", "1", "break"], id=ids)) == [1.0, 0.5, None]  # fmt: skip
+    assert asyncio.run(reward(prompts=prompts, completions=["1", "1", "break"], id=ids)) == [
+        1.0,
+        0.5,
+        None,
+    ]
 
 
 def test_stages_that_compare_are_named_with_their_environment(members):

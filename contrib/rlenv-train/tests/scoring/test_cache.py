@@ -40,7 +40,11 @@ def test_all_ways_of_asking_share_the_file(path):
 
 
 texts = st.text(st.characters(exclude_categories=[]), max_size=5)
-values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | texts, lambda v: st.lists(v) | st.dictionaries(texts, v), max_leaves=5)  # fmt: skip
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda v: st.lists(v) | st.dictionaries(texts, v),
+    max_leaves=5,
+)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +111,9 @@ def test_what_may_differ_next_time_is_not_stored(path):
     @rlenv.stage(where="inline")
     def undecided(response):
         data = {"near": {"cpu_seconds": 0.9, "budget": 1.0}, "how": {"how": "undecided"}}
-        return Outcome(0.0, "undecided: takes more" if response == "spent" else "", data.get(response, {}))  # fmt: skip
+        return Outcome(
+            0.0, "undecided: takes more" if response == "spent" else "", data.get(response, {})
+        )
 
     for verifier, responses in (
         (scored, ["break", "later"]),
@@ -137,7 +143,9 @@ def test_a_stage_that_varies_is_cached_only_by_name(path):
         ASKED.append(response)
         return len(ASKED) / 10
 
-    with pytest.raises(ConfigError, match=r"cache: sampled is not deterministic; reuse=\('sampled',\)"):  # fmt: skip
+    with pytest.raises(
+        ConfigError, match=r"cache: sampled is not deterministic; reuse=\('sampled',\)"
+    ):
         run(path, ["1"], sampled)
     first, _ = run(path, ["1"], sampled, reuse=("sampled",))
     again, _ = run(path, ["1"], sampled, reuse=("sampled",))

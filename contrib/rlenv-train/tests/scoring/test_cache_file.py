@@ -1,4 +1,6 @@
-"""The file of the cache: what anybody else wrote gives no reward, and no trouble with it costs a verdict."""
+"""The file of the cache: what anybody else wrote gives no reward, and no trouble with it costs a
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,14 @@ def test_the_file_holds_json_that_its_owner_alone_may_read(path):
 
 
 def forged(value, **more):
-    record = {"value": value, "raw": None, "stopped_at": None, "fingerprint": "", "fault": None, "results": []}  # fmt: skip
+    record = {
+        "value": value,
+        "raw": None,
+        "stopped_at": None,
+        "fingerprint": "",
+        "fault": None,
+        "results": [],
+    }
     return json.dumps(record | more).encode()
 
 
@@ -45,7 +54,17 @@ NO_ENTRIES = [
     bytes(32) + forged(1.0),
     b"\x80\x04." * 20,
 ]
-NO_VERDICTS = [forged(1e9), forged(-0.5), b'{"value": NaN}', b"[" * 100_000, b"1" * 10_000, b'"\xff"', forged(1.0), forged(None), forged(1.0, results=[{"stage": "e"}])]  # fmt: skip
+NO_VERDICTS = [
+    forged(1e9),
+    forged(-0.5),
+    b'{"value": NaN}',
+    b"[" * 100_000,
+    b"1" * 10_000,
+    b'"\xff"',
+    forged(1.0),
+    forged(None),
+    forged(1.0, results=[{"stage": "e"}]),
+]
 
 
 @pytest.mark.parametrize("value", NO_ENTRIES, ids=range(len(NO_ENTRIES)))
@@ -72,7 +91,13 @@ def test_what_has_the_secret_and_is_no_verdict_of_this_environment_is_not_there(
 def test_a_verdict_is_good_for_its_own_key_alone(path):
     run(path, ["0", "1"])
     rows = stored(path)
-    change(path, *(("UPDATE verdicts SET value = ? WHERE key = ?", (rows[1 - n][1], rows[n][0])) for n in (0, 1)))  # fmt: skip
+    change(
+        path,
+        *(
+            ("UPDATE verdicts SET value = ? WHERE key = ?", (rows[1 - n][1], rows[n][0]))
+            for n in (0, 1)
+        ),
+    )
     verdicts, numbers = run(path, ["0", "1"])
 
     assert [v.value for v in verdicts] == [0.0, 1.0]
@@ -106,7 +131,8 @@ def test_damage_that_is_met_during_a_run_costs_no_verdict(path, damaged, monkeyp
             return b"\xa8".decode()
 
     with ScoringEngine(Environment("e", scored), cache=path) as engine:
-        reader, engine._file._reader = engine._file._reader, Connection()
+        reader = engine._file._reader
+        engine._file._reader = Connection()
         assert engine.verify(TASK, "1") == 1.0
         engine._file._reader = reader
         assert engine.metrics()["cache_errors"] == 1
@@ -230,7 +256,8 @@ def scoring(path, start, found):
 
 def test_several_processes_make_and_share_a_file(path):
     spawn = multiprocessing.get_context("spawn")
-    start, found = spawn.Event(), spawn.Queue()
+    start = spawn.Event()
+    found = spawn.Queue()
     processes = [spawn.Process(target=scoring, args=(path, start, found)) for _ in range(2)]
     for process in processes:
         process.start()

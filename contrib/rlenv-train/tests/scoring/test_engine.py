@@ -1,4 +1,6 @@
-"""`ScoringEngine` as an environment: the same verdicts, equal rows once, and numbers of what it did."""
+"""`ScoringEngine` as an environment: the same verdicts, equal rows once, and numbers of what it
+did.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ TASKS = [Task(f"{n}?", answer=str(n), id=f"t{n}") for n in range(4)]
 
 
 class Counting:
-    """Equality with the answer, and a list of what was asked; "break" breaks, and "once" only the first time."""
+    """Equality with the answer, and a list of what was asked; "break" breaks, and "once" only the
+    first time.
+    """
 
     where = "inline"
 
@@ -35,7 +39,12 @@ class Counting:
             raise RuntimeError("broken")
         if attempt.response == "once" and self.asked.count((attempt.task.prompt, "once")) == 1:
             raise RuntimeError("broken once")
-        return Outcome(float(attempt.response == attempt.task.answer), "compared", {"n": [1]}, private={"gold": attempt.task.answer})  # fmt: skip
+        return Outcome(
+            float(attempt.response == attempt.task.answer),
+            "compared",
+            {"n": [1]},
+            private={"gold": attempt.task.answer},
+        )
 
 
 class Drawn(Counting):
@@ -73,7 +82,12 @@ def test_an_engine_is_the_environment_to_whoever_asks(engine):
     assert isinstance(engine, Environment)
     assert (engine.name, engine.tasks, engine.slots) == (env.name, env.tasks, env.slots)
     assert engine.fingerprint == env.fingerprint
-    assert engine.verify("1?", "1") == engine(TASKS[1], "1") == asyncio.run(engine.averify("1?", "1")) == 1.0  # fmt: skip
+    assert (
+        engine.verify("1?", "1")
+        == engine(TASKS[1], "1")
+        == asyncio.run(engine.averify("1?", "1"))
+        == 1.0
+    )
     with pytest.raises(UnknownTask):
         engine.verify("7?", "1")
     with pytest.raises(AttributeError):
@@ -142,7 +156,9 @@ def test_a_stage_that_may_be_reused_is_named_as_it_is(stage):
 
 def test_values_that_are_equal_and_of_different_types_are_different(engine, stage):
     tasks = [Task("x", answer) for answer in ("1", 1, 1.0, True, [1], (1,), None, "None", b"1")]
-    tasks += [Task("x", "1", info) for info in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": float("nan")})]  # fmt: skip
+    tasks += [
+        Task("x", "1", info) for info in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": float("nan")})
+    ]
     tasks += [Task("x", "1", id="1"), Task("x", "1", split="test")]
     list(engine.evaluate_many([(task, "1") for task in tasks]))
 
@@ -150,9 +166,24 @@ def test_values_that_are_equal_and_of_different_types_are_different(engine, stag
 
 
 def test_texts_that_look_alike_are_different(engine, stage):
-    texts = ["é", "e\u0301", "a\0", "a", "a\ud800", "a\\ud800", "', '", '", "', "\u2028", " ", "1\n", "1"]  # fmt: skip
+    texts = [
+        "é",
+        "e\u0301",
+        "a\0",
+        "a",
+        "a\ud800",
+        "a\\ud800",
+        "', '",
+        '", "',
+        "\u2028",
+        " ",
+        "1\n",
+        "1",
+    ]
     list(engine.evaluate_many([(TASKS[1], text) for text in texts] * 2))
-    list(engine.evaluate_many([(Task("a', 'b"), "c"), (Task("a"), "b', 'c"), (Task("a', 'b"), "c")]))  # fmt: skip
+    list(
+        engine.evaluate_many([(Task("a', 'b"), "c"), (Task("a"), "b', 'c"), (Task("a', 'b"), "c")])
+    )
 
     assert len(stage.asked) == len(texts) + 2
 
@@ -187,7 +218,10 @@ def test_what_is_of_somebodys_own_class_is_verified_each_time(engine, stage):
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["0?", "1?", "x?"]), st.sampled_from("01x"))), st.integers(1, 3))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.sampled_from(["0?", "1?", "x?"]), st.sampled_from("01x"))),
+    st.integers(1, 3),
+)
 def test_a_batch_is_that_of_the_environment(rows, held):
     env = Environment("sums", Counting(), TASKS)
     with pytest.MonkeyPatch.context() as patch:
@@ -251,7 +285,8 @@ def test_a_trainers_adapter_takes_an_engine(engine, stage):
 
 
 def test_observers_get_the_numbers_of_each_batch(stage):
-    seen, lock = [], Lock()
+    seen = []
+    lock = Lock()
 
     def broken(metrics):
         raise RuntimeError(metrics)

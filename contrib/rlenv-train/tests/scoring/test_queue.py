@@ -20,7 +20,9 @@ class Gated:
     where = "inline"
 
     def __init__(self):
-        self.gate, self.began, self.order = Event(), Event(), []
+        self.gate = Event()
+        self.began = Event()
+        self.order = []
 
     def check(self, attempt):
         self.began.set()
@@ -65,7 +67,10 @@ def test_what_makes_no_sense_is_unscored_and_raises_nothing(stage):
 def test_the_highest_priority_starts_first_and_equal_ones_in_order(stage):
     engine, _ = held(stage)
     with engine:
-        rest = [engine.submit(TASK, name, priority=number) for name, number in (("a", 0), ("b", 2), ("c", -1), ("d", 2))]  # fmt: skip
+        rest = [
+            engine.submit(TASK, name, priority=number)
+            for name, number in (("a", 0), ("b", 2), ("c", -1), ("d", 2))
+        ]
         assert engine.metrics()["queued"] == 4
         stage.gate.set()
         wait(rest, 20)
@@ -75,7 +80,8 @@ def test_the_highest_priority_starts_first_and_equal_ones_in_order(stage):
 def test_what_is_cancelled_before_it_starts_never_runs_and_leaves_room(stage):
     engine, first = held(stage, queue=2)
     with engine:
-        one, two = engine.submit(TASK, "one"), engine.submit(TASK, "two")
+        one = engine.submit(TASK, "one")
+        two = engine.submit(TASK, "two")
         assert not first.cancel()
         assert one.cancel()
         assert one.cancel()  # again: room comes back once
@@ -148,7 +154,8 @@ def test_close_cancels_what_waits_and_finishes_what_runs(stage):
 def test_what_is_submitted_while_the_engine_closes_is_cancelled_or_rejected(stage):
     stage.gate.set()
     engine, _ = held(stage)
-    shutdown, late = engine._queue._threads.shutdown, []
+    shutdown = engine._queue._threads.shutdown
+    late = []
 
     def submit_first(**options):
         with suppress(RuntimeError):

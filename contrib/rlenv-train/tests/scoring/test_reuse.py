@@ -1,4 +1,6 @@
-"""Verdicts that must not be used again: of another member, of chance, of a budget, and of what has no fingerprint."""
+"""Verdicts that must not be used again: of another member, of chance, of a budget, and of what has
+no fingerprint.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,13 @@ def test_a_member_of_a_group_gets_no_verdict_of_another():
         assert engine.metrics()["repeated"] == 1
 
 
-@pytest.mark.parametrize("wrap", [lambda env: EnvironmentGroup({"o": EnvironmentGroup({"a": env})}), lambda env: ScoringEngine(EnvironmentGroup({"a": env}))])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: EnvironmentGroup({"o": EnvironmentGroup({"a": env})}),
+        lambda env: ScoringEngine(EnvironmentGroup({"a": env})),
+    ],
+)
 def test_stages_in_a_group_of_groups_are_asked_whether_they_vary(wrap, tmp_path):
     env = wrap(Environment("e", Sampled(), [TASK]))
     with ScoringEngine(env) as engine:
@@ -137,7 +145,13 @@ def test_a_stage_of_a_function_in_a_file_is_cached_by_the_file(path, tmp_path):
     assert numbers["cached"] == 1
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=6))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda v: st.lists(v) | st.dictionaries(st.text(), v),
+        max_leaves=6,
+    )
+)
 def test_a_copy_of_a_task_has_its_key(value):
     """However the copy shares its parts: here each part is an object of its own."""
     info = {"a": value, "b": [value, value]}

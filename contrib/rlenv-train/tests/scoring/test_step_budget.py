@@ -1,4 +1,6 @@
-"""The time of a step: what a warning says, and that the number of workers follows from Amdahl's law."""
+"""The time of a step: what a warning says, and that the number of workers follows from Amdahl's
+law.
+"""
 
 from __future__ import annotations
 
@@ -98,6 +100,8 @@ def test_the_advice_is_about_what_runs_in_workers(workers, caplog):
         time.sleep(0.2)
         return 1.0
 
-    with ScoringEngine(Environment("e", [quick, slow]), step_seconds=0.01, workers=workers) as engine:  # fmt: skip
+    with ScoringEngine(
+        Environment("e", [quick, slow]), step_seconds=0.01, workers=workers
+    ) as engine:
         list(engine.evaluate_many([(TASK, str(n)) for n in range(4)]))
     assert "stage slow took most" in caplog.text

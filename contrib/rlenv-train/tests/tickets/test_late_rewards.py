@@ -38,7 +38,10 @@ def test_late_rewards_join_their_rollouts_and_the_old_are_dropped(env, path, cap
         steps[2].cancel()
         found = late.ready(now=3)
 
-        assert [(rollout, verdict.value) for rollout, verdict in found] == [("rollout 1", 0.5), ("rollout 3", 1.0)]  # fmt: skip
+        assert [(rollout, verdict.value) for rollout, verdict in found] == [
+            ("rollout 1", 0.5),
+            ("rollout 3", 1.0),
+        ]
         assert (late.dropped, late.lost, len(late)) == (1, 1, 0)
         assert steps[0].poll() == "cancelled"
         assert late.ready(now=3) == []
@@ -54,7 +57,9 @@ def test_late_rewards_in_seconds(env, path):
 
 
 def test_an_outcome_of_days_joins_its_rollout_after_a_restart(env, path):
-    day, now = 86_400.0, 1e9  # a simulated clock
+    # a simulated clock
+    day = 86_400.0
+    now = 1e9
     with Tickets(env, path) as tickets:
         checkpoint = {tickets.submit("3?", text, outside=True).id: text for text in "ab"}
     late = LateRewards(max_age=3 * day)

@@ -1,4 +1,6 @@
-"""Tickets of several processes, some of which are killed: none is lost, and none is judged twice for the caller."""
+"""Tickets of several processes, some of which are killed: none is lost, and none is judged twice
+for the caller.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def test_two_processes_judge_no_ticket_twice(tmp_path):
 def test_no_ticket_is_lost_by_ten_kills(tmp_path):
     seed = random.randrange(10_000)
     print("seed", seed)
-    chance, submitted = random.Random(seed), []
+    chance = random.Random(seed)
+    submitted = []
     for _ in range(10):
         running = program(tmp_path, 10_000)
         submitted += [running.stdout.readline() for _ in range(chance.randrange(1, 30))]

@@ -11,7 +11,7 @@ from threading import Event
 
 import pytest
 import rlenv
-from rlenv import (  # fmt: skip
+from rlenv import (
     ConfigError,
     Environment,
     Outcome,
@@ -112,7 +112,10 @@ def test_another_environment_is_said_and_never_judges(env, path):
         assert wait(done) == wait(first.get(waiting)) == "done"
     with Tickets(env, path, judges=0) as first:
         waiting = first.submit("3?", "3").id
-    with Environment("sums", [right], TASKS, pass_mark=0.5) as other, Tickets(other, path) as second:  # fmt: skip
+    with (
+        Environment("sums", [right], TASKS, pass_mark=0.5) as other,
+        Tickets(other, path) as second,
+    ):
         assert second.get(waiting).wait(1) == "changed"
         assert second.get(waiting).verdict is None
         assert second.get(done.id).verdict.fingerprint == env.fingerprint
@@ -229,7 +232,8 @@ def test_a_row_of_other_types_hides_no_other_ticket(env, path):
 
 
 def test_a_verdict_that_cannot_be_stored_now_is_stored_later_and_judged_once(env, path, caplog):
-    calls, go = [], Event()
+    calls = []
+    go = Event()
 
     @rlenv.stage(where="inline")
     def slow(response):

@@ -1,4 +1,6 @@
-"""``gymnasium_env`` and ``skyrl_env`` under the checker of Gymnasium and in the registry of SkyRL-Gym."""
+"""``gymnasium_env`` and ``skyrl_env`` under the checker of Gymnasium and in the registry of
+SkyRL-Gym.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from rlenv import ConfigError, Environment, Outcome, Task, VerifierFault
 from rlenv_train import gymnasium_env, skyrl_env
 from train_cases import right
 
-pytest.importorskip("gymnasium", reason="Gymnasium is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "gymnasium", reason="Gymnasium is not installed here: `make test-trainers` runs this"
+)
 
 import skyrl_gym
 from gymnasium.spaces import Discrete
@@ -48,7 +52,12 @@ def test_an_episode_is_a_prompt_and_a_response(env):
     )
 
     gym.reset(seed=1)
-    assert gym.step("break")[1:] == (-1.0, False, True, {"unscored": True, "stages": {}, "steps": [], "fault": "error at right"})  # fmt: skip
+    assert gym.step("break")[1:] == (
+        -1.0,
+        False,
+        True,
+        {"unscored": True, "stages": {}, "steps": [], "fault": "error at right"},
+    )
 
 
 def test_the_scores_of_steps_are_in_the_info():
@@ -122,7 +131,8 @@ def arrived(trajectory):
 def walk():
     harness = Harness("multi-turn", user=corridor, turn_limit=9)
     gym = gymnasium_env(Environment("walk", [arrived], TASKS, tables={"harness": harness}))
-    gym.action_space, gym.observation_space = Discrete(2), Discrete(5)
+    gym.action_space = Discrete(2)
+    gym.observation_space = Discrete(5)
     return gym
 
 

@@ -11,7 +11,9 @@ from rlenv import Environment, Task
 from rlenv_train import inspect_scorer
 from train_cases import GOLD
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "inspect_ai", reason="Inspect is not installed here: `make test-trainers` runs this"
+)
 
 import inspect_ai
 from inspect_ai.dataset import Sample
@@ -27,7 +29,9 @@ def right(response, prompt, answer):
 
 def evaluated(env, tmp_path, replies, samples):
     task = inspect_ai.Task(dataset=samples, solver=saying(replies), scorer=inspect_scorer(env))
-    (log,) = inspect_ai.eval(task, model="mockllm/model", log_dir=str(tmp_path), display="none", max_samples=1)  # fmt: skip
+    (log,) = inspect_ai.eval(
+        task, model="mockllm/model", log_dir=str(tmp_path), display="none", max_samples=1
+    )
     assert log.status == "success", log.error
     return log
 
@@ -39,7 +43,9 @@ def test_an_unscored_response_is_left_out_of_the_mean(tmp_path):
     scores = [sample.scores["rlenv"] for sample in log.samples]
 
     assert [score.value for score in scores if score.reason is None] == [1.0, 0.0, 1.0]
-    assert [(s.reason, s.explanation, math.isnan(s.value)) for s in scores if s.reason] == [("scoring_failed", "error at right", True)]  # fmt: skip
+    assert [(s.reason, s.explanation, math.isnan(s.value)) for s in scores if s.reason] == [
+        ("scoring_failed", "error at right", True)
+    ]
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(2 / 3)
     assert scores[0].metadata == {"right": 1.0}
     assert log.results.scores[0].unscored_samples == 1

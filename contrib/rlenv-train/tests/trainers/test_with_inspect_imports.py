@@ -9,7 +9,9 @@ from leaks import EXPECTED, audited
 from page import run_program, write_files
 from rlenv import Environment, Task
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "inspect_ai", reason="Inspect is not installed here: `make test-trainers` runs this"
+)
 
 import inspect_ai
 from inspect_ai.dataset import Sample
@@ -44,7 +46,11 @@ def env(tmp_path):
     (tmp_path / "scorers.py").write_text(textwrap.dedent(SCORERS))
 
     def made(scorer="./scorers.py:odd", timeout=60, **options):
-        stage = {"use": "train/inspect", "timeout": timeout, "options": {"scorer": scorer, **options}}  # fmt: skip
+        stage = {
+            "use": "train/inspect",
+            "timeout": timeout,
+            "options": {"scorer": scorer, **options},
+        }
         return Environment.from_dict({"name": "x", "stage": [stage]}, base_dir=tmp_path)
 
     return made
@@ -54,7 +60,17 @@ TASK = Task("1+1=", answer="2", info={"level": 3})
 
 
 def test_values_are_read_as_inspect_reads_them(env):
-    values = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "No": 0.0, "0.25": 0.25, "0": 0.0, "level": 0.75}  # fmt: skip
+    values = {
+        "C": 1.0,
+        "P": 0.5,
+        "I": 0.0,
+        "N": 0.0,
+        "yes": 1.0,
+        "No": 0.0,
+        "0.25": 0.25,
+        "0": 0.0,
+        "level": 0.75,
+    }
     with env() as made:
         verdicts = [made.evaluate(TASK, text) for text in values]
 
@@ -73,7 +89,9 @@ def test_what_has_no_value_is_a_fault_and_no_zero(env):
 
 def test_unscored_abstains_where_that_is_declared(env):
     with env(may_abstain=True) as made:
-        faults = [made.evaluate(TASK, text).results[0].fault.kind for text in ("none", "unscored", "list")]  # fmt: skip
+        faults = [
+            made.evaluate(TASK, text).results[0].fault.kind for text in ("none", "unscored", "list")
+        ]
 
     assert faults == ["abstained", "abstained", "contract"]
 
@@ -98,7 +116,11 @@ def test_a_scorer_that_calls_a_model_without_one_leaves_the_response_unscored(en
 @scorer(metrics=[mean()])
 def length():
     async def score(state, target):
-        return Score.unscored() if "?" in state.output.completion else Score(value=len(state.output.completion) / 20)  # fmt: skip
+        return (
+            Score.unscored()
+            if "?" in state.output.completion
+            else Score(value=len(state.output.completion) / 20)
+        )
 
     return score
 
@@ -108,19 +130,37 @@ TEXTS = ["2", " 2\n", "the answer is 2.", "22", "3", "", "what?"]
 
 @pytest.mark.parametrize(
     ("made", "arguments"),
-    [(match, {}), (match, {"location": "any"}), (includes, {}), (pattern, {"pattern": r"(\d+)"}), (length, {})],
-)  # fmt: skip
+    [
+        (match, {}),
+        (match, {"location": "any"}),
+        (includes, {}),
+        (pattern, {"pattern": r"(\d+)"}),
+        (length, {}),
+    ],
+)
 def test_a_scorer_gives_the_score_that_inspect_takes_from_it(tmp_path, made, arguments):
     samples = [Sample("1+1=", target="2") for _ in TEXTS]
     with Environment("x", Inspect(made, arguments=arguments, may_abstain=True)) as env:
         scorers = [made(**arguments), inspect_scorer(env)]
-        task = inspect_ai.Task(dataset=samples, solver=saying(TEXTS), scorer=scorers, metrics=[accuracy()])  # fmt: skip
-        (log,) = inspect_ai.eval(task, model="mockllm/model", log_dir=str(tmp_path), display="none", max_samples=1)  # fmt: skip
+        task = inspect_ai.Task(
+            dataset=samples, solver=saying(TEXTS), scorer=scorers, metrics=[accuracy()]
+        )
+        (log,) = inspect_ai.eval(
+            task, model="mockllm/model", log_dir=str(tmp_path), display="none", max_samples=1
+        )
     assert log.status == "success", log.error
     scores = [list(sample.scores.values()) for sample in log.samples]
-    pairs = [[value if isinstance(value := score.value, float) and value != value else _number(value) for score in both] for both in scores]  # fmt: skip
+    pairs = [
+        [
+            value if isinstance(value := score.value, float) and value != value else _number(value)
+            for score in both
+        ]
+        for both in scores
+    ]
 
-    assert [through for _, through in pairs] == pytest.approx([own for own, _ in pairs], nan_ok=True)  # fmt: skip
+    assert [through for _, through in pairs] == pytest.approx(
+        [own for own, _ in pairs], nan_ok=True
+    )
 
 
 def test_the_program_of_the_page_runs(tmp_path):

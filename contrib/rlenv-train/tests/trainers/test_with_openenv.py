@@ -10,7 +10,9 @@ from rlenv import ConfigError, Environment, Task, UnknownTask, VerifierFault
 from rlenv_train import openenv_rubric
 from train_cases import GOLD, Longest, right
 
-pytest.importorskip("openenv", reason="OpenEnv is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "openenv", reason="OpenEnv is not installed here: `make test-trainers` runs this"
+)
 
 from openenv.core.env_server import Action, Observation
 from openenv.core.env_server import Environment as OpenEnvironment
@@ -73,8 +75,13 @@ async def _awaited(found):
 
 @pytest.mark.parametrize(
     "around",
-    [lambda r: Gate(r, 0.5), lambda r: Sequential(One(), r), lambda r: Sequential(r, One()), lambda r: WeightedSum([r, One()], [0.5, 0.5])],
-)  # fmt: skip
+    [
+        lambda r: Gate(r, 0.5),
+        lambda r: Sequential(One(), r),
+        lambda r: Sequential(r, One()),
+        lambda r: WeightedSum([r, One()], [0.5, 0.5]),
+    ],
+)
 def test_no_container_of_openenv_makes_a_number_of_it(env, around):
     rubric = around(openenv_rubric(env))
     score(rubric, "2")
@@ -137,7 +144,10 @@ def test_what_makes_no_sense_is_an_error(env):
         score(openenv_rubric(env, response="answer"), "2")
     with Environment("x", [right]) as x, pytest.raises(ConfigError, match="x has no tasks"):
         openenv_rubric(x)
-    with Environment("x", [Longest()], TASKS) as x, pytest.raises(ConfigError, match="OpenEnv gives one at a time"):  # fmt: skip
+    with (
+        Environment("x", [Longest()], TASKS) as x,
+        pytest.raises(ConfigError, match="OpenEnv gives one at a time"),
+    ):
         openenv_rubric(x)
 
 

@@ -8,7 +8,9 @@ import pytest
 from page import run_program, write_files
 from rlenv import ConfigError, Environment, Task
 
-pytest.importorskip("reasoning_gym", reason="reasoning-gym is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "reasoning_gym", reason="reasoning-gym is not installed here: `make test-trainers` runs this"
+)
 
 import reasoning_gym
 from reasoning_gym.factory import DATASETS
@@ -42,8 +44,15 @@ def test_an_answer_in_a_tag_that_the_system_prompt_asks_for():
     tasks = {"options": {"dataset": "gcd", "size": 2, "system_prompt": "default", "max_numbers": 3}}
     given = table("gcd", tag="answer")
     with Environment.from_dict({**given, "tasks": {**given["tasks"], **tasks}}) as env:
-        (task, _) = env.tasks
-        scores = [env.verify(task, text) for text in (f"<answer>{task.answer}</answer>", task.answer, "<think><answer>1</answer></think>")]  # fmt: skip
+        task, _ = env.tasks
+        scores = [
+            env.verify(task, text)
+            for text in (
+                f"<answer>{task.answer}</answer>",
+                task.answer,
+                "<think><answer>1</answer></think>",
+            )
+        ]
 
     assert task.messages[0]["role"] == "system"
     assert "<answer>" in task.messages[0]["content"]
@@ -67,7 +76,8 @@ def test_a_data_set_that_does_not_exist_is_an_error():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_data_set_scores_as_in_reasoning_gym_also_after_json(name):
-    dataset, stage = reasoning_gym.create_dataset(name, size=2, seed=3), ReasoningGym(name)
+    dataset = reasoning_gym.create_dataset(name, size=2, seed=3)
+    stage = ReasoningGym(name)
     tasks = list(reasoning_gym_tasks(name, size=2, seed=3))
     for entry, task in zip(dataset, tasks, strict=True):
         info = json.loads(json.dumps(task.info))
@@ -98,8 +108,9 @@ HOLES = {"complex_arithmetic": "nan", "game_of_life_halting": "0"}
 def test_an_audit_finds_the_known_holes(tmp_path, name):
     path = tmp_path / "env.toml"
     path.write_text(
-        f'name = "{name}"\n[tasks]\nuse = "train/reasoning-gym"\noptions = {{ dataset = "{name}", size = 10, seed = 7 }}\n'
-        f'[[stage]]\nuse = "train/reasoning-gym"\noptions = {{ dataset = "{name}" }}\n'
+        f'name = "{name}"\n[tasks]\nuse = "train/reasoning-gym"\noptions = {{ dataset = "{name}",'
+        ' size = 10, seed = 7 }\n[[stage]]\nuse = "train/reasoning-gym"\noptions = { dataset ='
+        f' "{name}" }}\n'
     )
     card = audit(str(path), only=["baselines.constant", "gold.passes"])
     found = {result.probe: result.status for result in card.results}

@@ -1,4 +1,6 @@
-"""``trl_reward`` in TRL's own trainers: a random model and a tokenizer made here, no network, one thread."""
+"""``trl_reward`` in TRL's own trainers: a random model and a tokenizer made here, no network, one
+thread.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,27 @@ GOLD = "gold-that-no-log-shows"
 
 
 def trained(tmp_path, rewards, rows, steps=2, **settings):
-    """A trainer after so many steps of 4 responses to each of 2 prompts, and what it did with each batch."""
+    """A trainer after so many steps of 4 responses to each of 2 prompts, and what it did with each
+    batch.
+    """
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=steps, per_device_train_batch_size=8, num_generations=4,
-        max_completion_length=2, learning_rate=1e-3, report_to=[], use_cpu=True, logging_steps=1,
-        save_strategy="no", disable_tqdm=True, seed=0, **settings,
-    )  # fmt: skip
-    trainer = GRPOTrainer(model(), rewards, config, Dataset.from_list(rows), processing_class=tokenizer())  # fmt: skip
+        output_dir=str(tmp_path),
+        max_steps=steps,
+        per_device_train_batch_size=8,
+        num_generations=4,
+        max_completion_length=2,
+        learning_rate=1e-3,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        **settings,
+    )
+    trainer = GRPOTrainer(
+        model(), rewards, config, Dataset.from_list(rows), processing_class=tokenizer()
+    )
     trainer.train()
     return trainer
 
@@ -82,7 +98,11 @@ def test_a_second_run_finds_the_verdicts_of_the_first(tmp_path):
     runs = []
     for _ in range(2):
         seen = []
-        with ScoringEngine(Environment("copy", [copies]), cache=tmp_path / "verdicts.sqlite", observers=[seen.append]) as engine:  # fmt: skip
+        with ScoringEngine(
+            Environment("copy", [copies]),
+            cache=tmp_path / "verdicts.sqlite",
+            observers=[seen.append],
+        ) as engine:
             trainer = trained(tmp_path, trl_reward(engine), DIGITS)
         runs.append([step["rewards/rlenv/mean"] for step in trainer.state.log_history[:2]])
         assert [numbers["responses"] for numbers in seen] == [8, 8]
@@ -124,7 +144,8 @@ def test_no_log_of_the_trainer_shows_an_answer(tmp_path, broken, caplog, capfd):
 
 
 class Longest:
-    phase, where = "judge", "inline"
+    phase = "judge"
+    where = "inline"
 
     def check_group(self, attempts):
         self.sizes = [*getattr(self, "sizes", []), len(attempts)]
@@ -152,15 +173,30 @@ def test_the_asynchronous_trainer_leaves_an_unscored_row_out(broken):
     texts = list("1234")
     sampled = SimpleNamespace(input_ids=[3], completion_mask=[1], old_log_probs=[0.0])
     group = worker.RolloutGroup(
-        prompts=["1="] * 4, reward_kwargs={"answer": texts, "gold": [GOLD] * 4}, completions=texts,
-        completions_ids=[[3]] * 4, completions_sequences=[[sampled]] * 4, tool_call_counts=[0] * 4,
-        tool_failure_counts=[0] * 4, model_version=0, group_id=0, env_rewards=[None] * 4, rollout_rewards=[None] * 4,
-    )  # fmt: skip
+        prompts=["1="] * 4,
+        reward_kwargs={"answer": texts, "gold": [GOLD] * 4},
+        completions=texts,
+        completions_ids=[[3]] * 4,
+        completions_sequences=[[sampled]] * 4,
+        tool_call_counts=[0] * 4,
+        tool_failure_counts=[0] * 4,
+        model_version=0,
+        group_id=0,
+        env_rewards=[None] * 4,
+        rollout_rewards=[None] * 4,
+    )
     reward = trl_reward(broken, answer="answer", info=["gold"], also=[ones])
-    loop = SimpleNamespace(reward_funcs=[reward], reward_func_names=["rlenv"], _env_reward_types=[], _provides_rollout_reward=False)  # fmt: skip
+    loop = SimpleNamespace(
+        reward_funcs=[reward],
+        reward_func_names=["rlenv"],
+        _env_reward_types=[],
+        _provides_rollout_reward=False,
+    )
     samples = asyncio.run(kind._score_group(loop, group))
 
-    assert [one.advantage for one in samples] == pytest.approx([1.414, -0.707, 0.0, -0.707], abs=0.01)  # fmt: skip
+    assert [one.advantage for one in samples] == pytest.approx(
+        [1.414, -0.707, 0.0, -0.707], abs=0.01
+    )
 
 
 def test_the_program_of_the_page_learns(tmp_path):
@@ -168,5 +204,10 @@ def test_the_program_of_the_page_learns(tmp_path):
     printed = run_program("train.py", tmp_path).splitlines()[-1]
     metrics = ast.literal_eval(printed)
 
-    assert metrics.keys() == {"rlenv/reward", "rlenv/stage/copies", "rlenv/stage/is_short", "rlenv/unscored"}  # fmt: skip
+    assert metrics.keys() == {
+        "rlenv/reward",
+        "rlenv/stage/copies",
+        "rlenv/stage/is_short",
+        "rlenv/unscored",
+    }
     assert metrics["rlenv/unscored"] == 0

@@ -1,7 +1,9 @@
-"""A run of AsyncGRPOTrainer on a CPU: its process for rollouts, its protocol with a server, and ``trl_reward``.
+"""A run of AsyncGRPOTrainer on a CPU: its process for rollouts, its protocol with a server, and
+``trl_reward``.
 
-Three things are not those of a run on a GPU: the server is a small one of this file, which speaks vLLM's protocol and
-samples from a random model; the weights reach it through memory instead of NCCL; and torch computes the attention.
+Three things are not those of a run on a GPU: the server is a small one of this file, which speaks
+vLLM's protocol and samples from a random model; the weights reach it through memory instead of
+NCCL; and torch computes the attention.
 """
 
 from __future__ import annotations
@@ -49,14 +51,17 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.policy, self.lock = model(signs=CHAT_SIGNS, longest=512), threading.Lock()
+        self.policy = model(signs=CHAT_SIGNS, longest=512)
+        self.lock = threading.Lock()
 
     @property
     def url(self):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def completion(self, request):
-        ids, sampled, logprobs = list(request["prompt"]), [], []
+        ids = list(request["prompt"])
+        sampled = []
+        logprobs = []
         generator = torch.Generator().manual_seed(request["seed"])
         with self.lock, torch.no_grad():
             while len(sampled) < request["max_tokens"] and sampled[-1:] != [END]:
@@ -90,7 +95,8 @@ class InMemory:
     """Hands the weights of the trainer to the server's model."""
 
     def __init__(self, server):
-        self.server, self.sent = server, 0
+        self.server = server
+        self.sent = 0
 
     def init_weight_transfer(self):
         pass
@@ -108,11 +114,15 @@ def flash_attn_varlen_func(q, k, v, cu_q, cu_k, max_q, max_k, softmax_scale=None
     """What flash attention computes: each sequence alone, its queries at the end of its keys."""
     made = []
     for at in range(len(cu_q) - 1):
-        one_q, one_k, one_v = q[cu_q[at] : cu_q[at + 1]], k[cu_k[at] : cu_k[at + 1]], v[cu_k[at] : cu_k[at + 1]]  # fmt: skip
+        one_q = q[cu_q[at] : cu_q[at + 1]]
+        one_k = k[cu_k[at] : cu_k[at + 1]]
+        one_v = v[cu_k[at] : cu_k[at + 1]]
         mask = torch.ones(len(one_q), len(one_k), dtype=torch.bool).tril(len(one_k) - len(one_q))
         found = torch.nn.functional.scaled_dot_product_attention(
-            *(part.transpose(0, 1)[None] for part in (one_q, one_k, one_v)), attn_mask=mask, scale=softmax_scale
-        )  # fmt: skip
+            *(part.transpose(0, 1)[None] for part in (one_q, one_k, one_v)),
+            attn_mask=mask,
+            scale=softmax_scale,
+        )
         made.append(found[0].transpose(0, 1))
     return torch.cat(made)
 
@@ -131,24 +141,48 @@ def server():
 def test_the_asynchronous_trainer_trains_on_rewards_of_rlenv(tmp_path, server, monkeypatch, capfd):
     monkeypatch.setattr(async_rollout_worker, "is_vllm_available", lambda: True)
     monkeypatch.setattr(async_grpo_trainer, "get_peak_flops_per_device", lambda *_: 1.0)  # of a GPU
-    monkeypatch.setattr(packing, "_flash_attn", lambda: SimpleNamespace(flash_attn_varlen_func=flash_attn_varlen_func))  # fmt: skip
+    monkeypatch.setattr(
+        packing,
+        "_flash_attn",
+        lambda: SimpleNamespace(flash_attn_varlen_func=flash_attn_varlen_func),
+    )
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     (tmp_path / "verifier.py").write_text(VERIFIER)
     (tmp_path / "env.toml").write_text(ENVIRONMENT)
     model(signs=CHAT_SIGNS, longest=512).save_pretrained(tmp_path / "model")
     transfer = InMemory(server)
     config = AsyncGRPOConfig(
-        output_dir=str(tmp_path / "out"), max_steps=2, per_device_train_batch_size=4, num_generations=4,
-        max_completion_length=4, learning_rate=1e-3, report_to=[], use_cpu=True, logging_steps=1,
-        save_strategy="no", disable_tqdm=True, seed=0, vllm_server_base_url=server.url, token_budget=512,
-        weight_sync_steps=1, dtype="float32", max_inflight_tasks=8, bf16=False,
-    )  # fmt: skip
-    rows = Dataset.from_list([{"prompt": [{"role": "user", "content": f"Say {n}."}]} for n in range(8)])  # fmt: skip
+        output_dir=str(tmp_path / "out"),
+        max_steps=2,
+        per_device_train_batch_size=4,
+        num_generations=4,
+        max_completion_length=4,
+        learning_rate=1e-3,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        vllm_server_base_url=server.url,
+        token_budget=512,
+        weight_sync_steps=1,
+        dtype="float32",
+        max_inflight_tasks=8,
+        bf16=False,
+    )
+    rows = Dataset.from_list(
+        [{"prompt": [{"role": "user", "content": f"Say {n}."}]} for n in range(8)]
+    )
     before = {name: value.clone() for name, value in server.policy.state_dict().items()}
     trainer = AsyncGRPOTrainer(
-        str(tmp_path / "model"), trl_reward(tmp_path / "env.toml"), config, rows,
-        processing_class=chat_tokenizer(), weight_transfer=transfer,
-    )  # fmt: skip
+        str(tmp_path / "model"),
+        trl_reward(tmp_path / "env.toml"),
+        config,
+        rows,
+        processing_class=chat_tokenizer(),
+        weight_transfer=transfer,
+    )
     trainer.train()
 
     assert trainer.state.global_step == 2

@@ -1,4 +1,6 @@
-"""``trl_environment`` in GRPOTrainer, with one of TRL's own chat templates and a policy that calls tools."""
+"""``trl_environment`` in GRPOTrainer, with one of TRL's own chat templates and a policy that calls
+tools.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ class Scripted(LlamaForCausalLM):  # type: ignore[misc] # TRL has an environment
     replies: tuple[list[str], ...] = ()
 
     def generate(self, input_ids, **_):
-        letters, replies = chat_tokenizer(), self.rounds.pop(0)
+        letters = chat_tokenizer()
+        replies = self.rounds.pop(0)
         ids = [letters(text, add_special_tokens=False)["input_ids"] for text in replies]
         assert len(ids) == len(input_ids)
         longest = max(map(len, ids))
@@ -76,16 +79,30 @@ class Scripted(LlamaForCausalLM):  # type: ignore[misc] # TRL has an environment
 
 def trained(tmp_path, env, rows, rounds, tools=(), **options):
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=4, num_generations=4,
-        max_completion_length=400, report_to=[], use_cpu=True, logging_steps=1, save_strategy="no",
-        disable_tqdm=True, seed=0, chat_template_kwargs={"enable_thinking": False}, **options,
-    )  # fmt: skip
+        output_dir=str(tmp_path),
+        max_steps=1,
+        per_device_train_batch_size=4,
+        num_generations=4,
+        max_completion_length=400,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        chat_template_kwargs={"enable_thinking": False},
+        **options,
+    )
     policy = model(Scripted, CHAT_SIGNS, longest=4096)
     policy.rounds = rounds
     trainer = GRPOTrainer(
-        policy, trl_reward(env), config, Dataset.from_list(rows), processing_class=chat_tokenizer(),
+        policy,
+        trl_reward(env),
+        config,
+        Dataset.from_list(rows),
+        processing_class=chat_tokenizer(),
         environment_factory=trl_environment(env, tools=tools),
-    )  # fmt: skip
+    )
     trainer.train()
     return trainer
 
@@ -113,12 +130,17 @@ def test_a_policy_may_call_the_tools(tmp_path, env):
     said = [(each["role"], each["content"]) for each in trainer._logs["completion"][0]]
     assert said == [("assistant", ""), ("tool", "3"), ("assistant", "3")]
     assert trainer.state.log_history[0]["tools/failure_frequency"] == 0
-    assert [set(trainer._sync_tool_dicts[0]), set(trainer._async_tool_dicts[0])] == [{"add"}, {"double"}]  # fmt: skip
+    assert [set(trainer._sync_tool_dicts[0]), set(trainer._async_tool_dicts[0])] == [
+        {"add"},
+        {"double"},
+    ]
 
 
 def test_only_tools_are_public_methods(env):
     made = trl_environment(env, tools=[add, double])()
-    public = [name for name, _ in inspect.getmembers(type(made), inspect.isfunction) if name[0] != "_"]  # fmt: skip
+    public = [
+        name for name, _ in inspect.getmembers(type(made), inspect.isfunction) if name[0] != "_"
+    ]
 
     assert public == ["add", "double", "reset"]
     assert made.add(1, 2) == 3
@@ -143,7 +165,10 @@ def test_a_row_without_a_task_is_an_error(env):
         made.reset(key="t9")
     messages = [{"role": "system", "content": "Short."}, {"role": "user", "content": "Say 4."}]
     several = Task("Say 4.", answer="4", id="t1", info={"messages": messages})
-    with Environment("x", [final], [several]) as x, pytest.raises(ConfigError, match="several messages"):  # fmt: skip
+    with (
+        Environment("x", [final], [several]) as x,
+        pytest.raises(ConfigError, match="several messages"),
+    ):
         trl_environment(x)().reset(id="t1")
 
 
@@ -170,15 +195,24 @@ def reset(a: int) -> int:
 
 @pytest.mark.parametrize(
     ("tools", "wanted"),
-    [([untyped], "tool untyped"), ([bare], "tool bare"), ([reset], "not reset"), ([lambda: 1], "public name"), ([add, add], "different names")],
-)  # fmt: skip
+    [
+        ([untyped], "tool untyped"),
+        ([bare], "tool bare"),
+        ([reset], "not reset"),
+        ([lambda: 1], "public name"),
+        ([add, add], "different names"),
+    ],
+)
 def test_a_tool_that_trl_cannot_describe_is_an_error_at_construction(env, tools, wanted):
     with pytest.raises(ConfigError, match=wanted):
         trl_environment(env, tools=tools)
 
 
 def test_the_factory_of_a_file_travels_to_another_process(tmp_path):
-    (tmp_path / "env.toml").write_text('name = "e"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "a"\nprompt = "p"\nanswer = "1"\n')  # fmt: skip
+    (tmp_path / "env.toml").write_text(
+        'name = "e"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "a"\nprompt = "p"\nanswer ='
+        ' "1"\n'
+    )
     made = trl_environment(tmp_path / "env.toml", tools=[len_of])
     copied = pickle.loads(pickle.dumps(made))()
 

@@ -1,4 +1,6 @@
-"""TRL trains on rollouts of the agent plugin: the reward is that of the episode, whose state no message tells."""
+"""TRL trains on rollouts of the agent plugin: the reward is that of the episode, whose state no
+message tells.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,12 @@ class Even:
 
 def test_trl_gets_the_reward_of_the_final_state(tmp_path):
     tasks = [Task(f"{n}=", id=f"t{n}") for n in range(10)]
-    env = Environment("even", Even(), tasks, tables={"harness": Harness("multi-turn", user=counting)})  # fmt: skip
-    letters, draw, kept = tokenizer(), random.Random(1), []
+    env = Environment(
+        "even", Even(), tasks, tables={"harness": Harness("multi-turn", user=counting)}
+    )
+    letters = tokenizer()
+    draw = random.Random(1)
+    kept = []
 
     def policy(messages, tools):
         """Digits at random, as ids of the model."""
@@ -63,11 +69,21 @@ def test_trl_gets_the_reward_of_the_final_state(tmp_path):
         return value
 
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=8, num_generations=4, report_to=[],
-        use_cpu=True, logging_steps=1, save_strategy="no", disable_tqdm=True, seed=0,
-    )  # fmt: skip
+        output_dir=str(tmp_path),
+        max_steps=1,
+        per_device_train_batch_size=8,
+        num_generations=4,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+    )
     rows = Dataset.from_list([{"prompt": task.prompt} for task in tasks])
-    trainer = GRPOTrainer(model(), reward, config, rows, processing_class=letters, rollout_func=rollout_func)  # fmt: skip
+    trainer = GRPOTrainer(
+        model(), reward, config, rows, processing_class=letters, rollout_func=rollout_func
+    )
     trainer.train()
 
     values = [each.verdict.value for each in kept[:8]]

@@ -1,4 +1,6 @@
-"""``train/trl`` next to TRL: a function alone, and through a stage and ``trl_reward``, gives the same rewards."""
+"""``train/trl`` next to TRL: a function alone, and through a stage and ``trl_reward``, gives the
+same rewards.
+"""
 
 from __future__ import annotations
 
@@ -64,13 +66,28 @@ def signed(completions, answer, **kwargs):
 def rewarded(tmp_path_factory):
     """The rewards that TRL's trainer takes from functions for texts; NaN where there is none."""
     letters = Tokenizer(models.WordLevel({"<pad>": 0, "<eos>": 1}, "<pad>"))
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>")  # fmt: skip
-    small = {"vocab_size": 2, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1}  # fmt: skip
-    config = GRPOConfig(str(tmp_path_factory.mktemp("trl")), use_cpu=True, report_to=[], per_device_train_batch_size=8)  # fmt: skip
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>"
+    )
+    small = {
+        "vocab_size": 2,
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+    }
+    config = GRPOConfig(
+        str(tmp_path_factory.mktemp("trl")),
+        use_cpu=True,
+        report_to=[],
+        per_device_train_batch_size=8,
+    )
 
     def rewards(functions, rows, completions):
         model = LlamaForCausalLM(LlamaConfig(**small, pad_token_id=0, eos_token_id=1))
-        trainer = GRPOTrainer(model, functions, config, Dataset.from_list(rows), processing_class=tokenizer)  # fmt: skip
+        trainer = GRPOTrainer(
+            model, functions, config, Dataset.from_list(rows), processing_class=tokenizer
+        )
         prompts = [row["prompt"] for row in rows]
         found = trainer._calculate_rewards(rows, prompts, completions, [[1]] * len(rows))
         print(dict(trainer._pending_metrics))  # with the kinds of faults
@@ -87,7 +104,9 @@ def stage(function, **options):
 ROWS = [{"prompt": "1+1=", "answer": "2", "level": 3}] * len(TEXTS)
 
 
-@pytest.mark.parametrize("function", [exact, later, some_none, tensor, tensors, column, array, generator])  # fmt: skip
+@pytest.mark.parametrize(
+    "function", [exact, later, some_none, tensor, tensors, column, array, generator]
+)
 def test_a_function_gives_the_rewards_that_trl_takes_from_it(rewarded, function):
     with Environment("x", [stage(function)]) as env:
         reward = trl_reward(env, answer="answer", info=["level"])

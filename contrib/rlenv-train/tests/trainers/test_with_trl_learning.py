@@ -1,6 +1,8 @@
-"""examples/grpo: a policy that learns from rewards of rlenv, a rubric that evolves meanwhile, and a leak.
+"""examples/grpo: a policy that learns from rewards of rlenv, a rubric that evolves meanwhile, and a
+leak.
 
-``make test-full`` runs one seed of the copy task.  Whole runs are compared, so each takes half a minute or more.
+``make test-full`` runs one seed of the copy task.  Whole runs are compared, so each takes half a
+minute or more.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def command(env, out, *options):
 
 def run(env, out, *options, status=0):
     """What a training prints."""
-    ran = subprocess.run(command(env, out, *options), capture_output=True, text=True, timeout=900, check=False)  # fmt: skip
+    ran = subprocess.run(
+        command(env, out, *options), capture_output=True, text=True, timeout=900, check=False
+    )
     assert ran.returncode == status, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr
 
@@ -70,7 +74,8 @@ def test_the_copy_task_is_learned(tmp_path, seed):
 @pytest.mark.parametrize("env", ["tiny-math", "tiny-code", "tiny-constraint", "tiny-judge"])
 def test_the_same_script_learns_from_every_archetype_by_name(tmp_path, env):
     run(env, tmp_path, "--steps", 120)
-    (first, last), (_, heldout) = ends(tmp_path, "reward"), ends(tmp_path, "heldout")
+    (first, last) = ends(tmp_path, "reward")
+    (_, heldout) = ends(tmp_path, "heldout")
 
     assert first < 0.2
     assert last > 0.6
@@ -109,7 +114,11 @@ EVOLVING = ("--steps", 36, "--save-steps", 12, "--evolve-every", 5)
 
 def killed_at(step, out):
     """A training that is killed after so many steps, before it is done."""
-    started = subprocess.Popen(command("tiny-evolving", out, *EVOLVING), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    started = subprocess.Popen(
+        command("tiny-evolving", out, *EVOLVING),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         curve = out / "curve.jsonl"
         while not (curve.exists() and len(curve.read_text().splitlines()) >= step):
@@ -128,7 +137,8 @@ def evolved(out):
 
 
 def test_a_resumed_run_has_the_rubrics_and_scores_of_an_uninterrupted_one(tmp_path):
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    whole = tmp_path / "whole"
+    cut = tmp_path / "cut"
     run("tiny-evolving", whole, *EVOLVING)
     killed_at(21, cut)
     at_kill, _ = evolved(cut)
@@ -140,7 +150,9 @@ def test_a_resumed_run_has_the_rubrics_and_scores_of_an_uninterrupted_one(tmp_pa
     assert column(cut, "reward") == column(whole, "reward")
     rows = lines(whole / "scores.jsonl")
     assert len(rows) == 36 * 160
-    assert {row["rubric"] for row in rows if row["step"] <= 5} == {min(evolved(whole)[0]).removesuffix(".json")}  # fmt: skip
+    assert {row["rubric"] for row in rows if row["step"] <= 5} == {
+        min(evolved(whole)[0]).removesuffix(".json")
+    }
     assert len({row["rubric"] for row in rows}) > 2
     assert None not in {row["rubric"] for row in rows}
 
@@ -184,7 +196,9 @@ def test_an_unscored_response_stays_unscored_where_verification_overlaps(monkeyp
     logged = {}
     with Environment("seven", [breaks_on_seven]) as env, ScoringEngine(env) as engine:
         verdicts = [engine.submit(Task("7="), text) for text in "787"]
-        rewards = overlap.Overlap(engine, None, 1, 1, ahead=True).reward(verdict=verdicts, log_metric=logged.__setitem__, completions=list("787"))  # fmt: skip
+        rewards = overlap.Overlap(engine, None, 1, 1, ahead=True).reward(
+            verdict=verdicts, log_metric=logged.__setitem__, completions=list("787")
+        )
 
     assert rewards == [None, 1.0, None]
     assert logged == {"rlenv/reward": 1.0, "rlenv/unscored": pytest.approx(2 / 3)}

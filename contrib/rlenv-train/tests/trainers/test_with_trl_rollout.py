@@ -1,4 +1,6 @@
-"""``trl_rollout``: TRL trains on exactly the ids that the policy sampled, in episodes of several turns."""
+"""``trl_rollout``: TRL trains on exactly the ids that the policy sampled, in episodes of several
+turns.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,13 @@ def sampled(trainer, ids):
 
 
 def episode(prompt, trainer, rewrite=False):
-    """Two turns of one token.  A rewritten history has other ids, as some chat templates make it."""
+    """Two turns of one token.  A rewritten history has other ids, as some chat templates make
+    it.
+    """
     letters = trainer.processing_class
     ids = letters(prompt)["input_ids"]
-    calls, messages = [], [{"role": "user", "content": prompt}]
+    calls = []
+    messages = [{"role": "user", "content": prompt}]
     for said in ("+", ""):
         one, logprob = sampled(trainer, ids)
         calls.append(Tokens(ids, [one], [logprob]))
@@ -65,12 +70,23 @@ class Keeping(GRPOTrainer):  # type: ignore[misc] # TRL has an environment of it
 
 def trained(tmp_path, play, reward, **settings):
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=8, num_generations=4,
-        learning_rate=1e-3, report_to=[], use_cpu=True, logging_steps=1, save_strategy="no",
-        disable_tqdm=True, seed=0, **settings,
-    )  # fmt: skip
+        output_dir=str(tmp_path),
+        max_steps=1,
+        per_device_train_batch_size=8,
+        num_generations=4,
+        learning_rate=1e-3,
+        report_to=[],
+        use_cpu=True,
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        **settings,
+    )
     rows = Dataset.from_list(PROMPTS)
-    trainer = Keeping(model(), reward, config, rows, processing_class=tokenizer(), rollout_func=trl_rollout(play))  # fmt: skip
+    trainer = Keeping(
+        model(), reward, config, rows, processing_class=tokenizer(), rollout_func=trl_rollout(play)
+    )
     trainer.train()
     return trainer
 
@@ -93,12 +109,16 @@ def test_trl_trains_on_the_sampled_ids_alone(tmp_path, env):
 
     wanted = [[call.ids[0] for call in each.tokens] for each in episodes]
     mask = kept["completion_mask"] * kept["tool_mask"]
-    found = [ids[keep.bool()].tolist() for ids, keep in zip(kept["completion_ids"], mask, strict=True)]  # fmt: skip
+    found = [
+        ids[keep.bool()].tolist() for ids, keep in zip(kept["completion_ids"], mask, strict=True)
+    ]
     assert found == wanted
     assert kept["completion_ids"][:, 1].tolist() == [PLUS] * 8
     assert mask.tolist() == [[1, 0, 1]] * 8
     told = [[call.logprobs[0] for call in each.tokens] for each in episodes]
-    assert kept["sampling_per_token_logps"][:, [0, 2]].tolist() == [pytest.approx(one) for one in told]  # fmt: skip
+    assert kept["sampling_per_token_logps"][:, [0, 2]].tolist() == [
+        pytest.approx(one) for one in told
+    ]
 
 
 def test_trl_gets_the_rewards_of_steps(tmp_path, env):

@@ -8,7 +8,9 @@ import pytest
 from page import run_program, write_files
 from rlenv import Environment, Task
 
-pytest.importorskip("verifiers.v1", reason="verifiers ≥ 0.4 is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "verifiers.v1", reason="verifiers ≥ 0.4 is not installed here: `make test-trainers` runs this"
+)
 
 import verifiers.v1 as vf
 from verifiers.v1.graph import MessageNode
@@ -57,7 +59,8 @@ def scored(tmp_path, *said):
 
 
 def test_a_configuration_names_the_environment_as_a_reward(tmp_path):
-    right, wrong = scored(tmp_path, "2"), scored(tmp_path, "3")
+    right = scored(tmp_path, "2")
+    wrong = scored(tmp_path, "3")
 
     assert (right.reward, wrong.reward) == (1.5, 1.0)
     assert right.metrics == {"rlenv/right": 1.0}
@@ -82,12 +85,19 @@ def test_the_program_of_the_page_runs(tmp_path):
 
 @pytest.mark.parametrize(
     ("returned", "scores"),
-    [("float(trace.last_reply == self.data.answer)", [1.0, 0.0]), ("None", [None, None]), ("{}", [None, None]), ("1 / 0", [None, None])],
-)  # fmt: skip
+    [
+        ("float(trace.last_reply == self.data.answer)", [1.0, 0.0]),
+        ("None", [None, None]),
+        ("{}", [None, None]),
+        ("1 / 0", [None, None]),
+    ],
+)
 def test_the_function_of_the_page_scores_a_reward_of_verifiers(tmp_path, returned, scores):
     write_files("import-rewards.md", tmp_path)
     module = tmp_path / "sums_task.py"
-    module.write_text(module.read_text().replace("float(trace.last_reply == self.data.answer)", returned))  # fmt: skip
+    module.write_text(
+        module.read_text().replace("float(trace.last_reply == self.data.answer)", returned)
+    )
     with Environment.from_file(tmp_path / "task.toml") as env:
         task = Task("17 + 25 = ?", answer="42")
         assert [env.evaluate(task, text).value for text in ("42", "43")] == scores

@@ -9,7 +9,10 @@ import rlenv
 from rlenv import Environment
 from rlenv_train import verifiers_rubric
 
-pytest.importorskip("verifiers.rubrics", reason="verifiers < 0.2 is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "verifiers.rubrics",
+    reason="verifiers < 0.2 is not installed here: `make test-trainers` runs this",
+)
 
 from verifiers.types import State
 
@@ -28,7 +31,12 @@ def env():
 
 
 def scored(rubric, text):
-    row = {"prompt": [{"role": "user", "content": "1+1="}], "answer": "2", "example_id": 0, "info": {"level": 3}}  # fmt: skip
+    row = {
+        "prompt": [{"role": "user", "content": "1+1="}],
+        "answer": "2",
+        "example_id": 0,
+        "info": {"level": 3},
+    }
     state = State(input=row)
     state.update(
         completion=[{"role": "assistant", "content": text}], task={}, timing={}, trajectory=[]

@@ -11,7 +11,10 @@ from page import run_program, write_files
 from rlenv import Environment, Task
 from rlenv_train import verifiers_rubric
 
-pytest.importorskip("verifiers.rubrics", reason="verifiers < 0.2 is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "verifiers.rubrics",
+    reason="verifiers < 0.2 is not installed here: `make test-trainers` runs this",
+)
 
 from datasets import Dataset
 from rlenv_train.imports.verifiers import Verifiers
@@ -59,7 +62,11 @@ def test_the_rubric_of_an_environment_scores(env):
         outcome = made.evaluate(TASK, "2").results[0].outcome
 
     assert values == [1.0, 0.25, 0.0, 0.0]
-    assert {name: outcome.private[name] for name in ("right", "short", "raises")} == {"right": 1.0, "short": 1.0, "raises": None}  # fmt: skip
+    assert {name: outcome.private[name] for name in ("right", "short", "raises")} == {
+        "right": 1.0,
+        "short": 1.0,
+        "raises": None,
+    }
 
 
 @pytest.mark.parametrize(
@@ -123,7 +130,12 @@ def math():
 
 
 def scored(rubric, text):
-    row = {"prompt": [{"role": "user", "content": "1+1="}], "answer": "2", "example_id": 0, "info": {"level": 3}}  # fmt: skip
+    row = {
+        "prompt": [{"role": "user", "content": "1+1="}],
+        "answer": "2",
+        "example_id": 0,
+        "info": {"level": 3},
+    }
     state = State(input=row)
     message = {"role": "assistant", "content": text}
     state.update(completion=[message], task={}, timing={}, trajectory=[])

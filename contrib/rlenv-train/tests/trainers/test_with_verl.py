@@ -28,19 +28,36 @@ def test_the_reward_loop_keeps_scores_and_extras_in_any_order(env, which, order,
     assert result.batch["rm_scores"].sum(dim=-1).tolist() == [float(d == "2") for d in order]
     assert result.non_tensor_batch["unscored"].tolist() == [float(d == "9") for d in order]
     assert result.non_tensor_batch["fault"].tolist() == ["error" if d == "9" else "" for d in order]
-    assert set(result.meta_info["reward_extra_keys"]) == {"score", "unscored", "fault", "stage/right"}  # fmt: skip
+    assert set(result.meta_info["reward_extra_keys"]) == {
+        "score",
+        "unscored",
+        "fault",
+        "stage/right",
+    }
 
 
 # The policy says 3, a tool answers 2, and the policy says 4: the answer is 2, which it never said.
-@pytest.mark.parametrize(("ids", "mask", "score"), [("324", "101", 0.0), ("342", "101", 1.0), ("342", "110", 0.0), ("2", "0", 0.0), ("2", "1", 1.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ids", "mask", "score"),
+    [
+        ("324", "101", 0.0),
+        ("342", "101", 1.0),
+        ("342", "110", 0.0),
+        ("2", "0", 0.0),
+        ("2", "1", 1.0),
+    ],
+)
 def test_the_manager_judges_what_the_mask_says_the_policy_sampled(env, ids, mask, score):
     data = batch("2")
-    data.batch = type(data.batch)({
-        "prompts": torch.zeros(1, 1, dtype=torch.long),
-        "responses": torch.tensor([[*map(int, ids), 0]]),
-        "attention_mask": torch.tensor([[1, *[1] * len(ids), 0]]),
-        "response_mask": torch.tensor([[*map(int, mask), 0]]),
-    }, batch_size=1)  # fmt: skip
+    data.batch = type(data.batch)(
+        {
+            "prompts": torch.zeros(1, 1, dtype=torch.long),
+            "responses": torch.tensor([[*map(int, ids), 0]]),
+            "attention_mask": torch.tensor([[1, *[1] * len(ids), 0]]),
+            "response_mask": torch.tensor([[*map(int, mask), 0]]),
+        },
+        batch_size=1,
+    )
     manager = list(managers(env))[1]()
     (found,) = manager.loop.run_until_complete(scored(manager, data))
 
@@ -49,7 +66,8 @@ def test_the_manager_judges_what_the_mask_says_the_policy_sampled(env, ids, mask
 
 @pytest.mark.parametrize("which", [0, 1], ids=["naive", "own"])
 def test_several_turns_without_a_mask_are_an_error_that_names_the_remedy(env, which):
-    data, manager = batch("2"), list(managers(env))[which]()
+    data = batch("2")
+    manager = list(managers(env))[which]()
     data.non_tensor_batch["__num_turns__"] = np.array([4])
     with pytest.raises(ConfigError, match="use verl_rollout"):
         manager.loop.run_until_complete(scored(manager, data))

@@ -1,4 +1,6 @@
-"""``train/verl``: a ``compute_score`` alone, and through a stage and ``verl_score``, gives verl the same reward."""
+"""``train/verl``: a ``compute_score`` alone, and through a stage and ``verl_score``, gives verl the
+same reward.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""rlenv in what verl's trainers make of rewards: advantages, and the sequences that they train on."""
+"""rlenv in what verl's trainers make of rewards: advantages, and the sequences that they train
+on.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def data_of(rm_scores, groups):
     """A batch as verl's trainers give it to an estimator."""
     ones = torch.ones_like(rm_scores)
     ids = np.array(list(groups), dtype=object)
-    return DataProto.from_dict({"token_level_rewards": rm_scores, "response_mask": ones}, {"uid": ids})  # fmt: skip
+    return DataProto.from_dict(
+        {"token_level_rewards": rm_scores, "response_mask": ones}, {"uid": ids}
+    )
 
 
 def advantages(data, **settings):
@@ -62,10 +66,13 @@ def test_the_estimator_leaves_out_what_the_reward_loop_has_no_score_for(env, whi
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("mask", [torch.float32, torch.int64])
 def test_without_a_missing_score_the_estimator_is_that_of_verl(kind, mask):
-    scores, sampled = torch.rand(12, 3).to(kind), torch.ones(12, 3).to(mask)
+    scores = torch.rand(12, 3).to(kind)
+    sampled = torch.ones(12, 3).to(mask)
     groups = np.array(list("aaabbbbbcdaa"), dtype=object)
     for by_std in (True, False):
-        wanted, _ = compute_grpo_outcome_advantage(scores, sampled, groups, norm_adv_by_std_in_grpo=by_std)  # fmt: skip
+        wanted, _ = compute_grpo_outcome_advantage(
+            scores, sampled, groups, norm_adv_by_std_in_grpo=by_std
+        )
         found, _ = rlenv_grpo(scores, sampled, groups, {"norm_adv_by_std_in_grpo": by_std})
         assert torch.equal(found, wanted)
         assert found.dtype == wanted.dtype
@@ -95,7 +102,9 @@ def test_the_trainer_of_verl_0_9_takes_the_estimator():
     config = AlgoConfig(adv_estimator="rlenv_grpo")
     found = compute_advantage_for_multi_trajectories(data, keys, "rlenv_grpo", config=config)
 
-    assert found.batch["advantages"][:, 0].tolist() == pytest.approx([1.155, -0.577, 0, -0.577], abs=1e-3)  # fmt: skip
+    assert found.batch["advantages"][:, 0].tolist() == pytest.approx(
+        [1.155, -0.577, 0, -0.577], abs=1e-3
+    )
 
 
 def test_verl_finds_the_estimator_as_a_plugin():
@@ -119,11 +128,17 @@ def turns(trajectory, answer):
     return Outcome(scores[-1], steps=[*enumerate(scores)])
 
 
-ROW = {"raw_prompt": [{"role": "user", "content": "2="}], "reward_model": {"ground_truth": "2"}, "extra_info": {}}  # fmt: skip
+ROW = {
+    "raw_prompt": [{"role": "user", "content": "2="}],
+    "reward_model": {"ground_truth": "2"},
+    "extra_info": {},
+}
 
 
 def episode(first, second, rewrite=False):
-    """Two turns of two tokens; the environment says 7 between them, and a rewritten history has other ids."""
+    """Two turns of two tokens; the environment says 7 between them, and a rewritten history has
+    other ids.
+    """
     talk = [("user", "2="), ("assistant", first), ("user", "7"), ("assistant", second)]
     before = [0] if rewrite else [2, 3]
     calls = [Tokens([5, 6], [2, 3], [-0.5, -1.0]), Tokens([5, 6, *before, 7], [4, 1], [-2.0, 0.0])]
@@ -140,14 +155,17 @@ def stored(monkeypatch, trajectory, **options):
     monkeypatch.setattr("verl.trainer.ppo.v1.agent_loop_tq.tq.async_kv_batch_put", put)
     kind = AgentLoopWorkerTQ.__ray_metadata__.modified_class
     worker = object.__new__(kind)
-    worker.processor, worker.distillation_enabled = None, False
+    worker.processor = None
+    worker.distillation_enabled = False
     worker.reward_loop_worker_handles = ["one, which is not asked"]
     with Environment("turns", [turns]) as env:
         outputs = verl_rollout(env, step_weight=0.5, **options)
 
         async def run():
             made = await outputs(trajectory, ROW)
-            await worker._agent_loop_postprocess(made, False, uid="u", session_id=0, global_steps=1, **ROW)  # fmt: skip
+            await worker._agent_loop_postprocess(
+                made, False, uid="u", session_id=0, global_steps=1, **ROW
+            )
 
         asyncio.run(run())
     return kept["keys"], kept["fields"]
@@ -189,7 +207,9 @@ def test_an_unscored_trajectory_is_known_to_the_estimator(monkeypatch):
 def test_gae_gives_each_turn_its_own_advantage(monkeypatch):
     _, fields = stored(monkeypatch, episode("2", "3"))
     scores, mask = (torch.tensor(padded(fields, name)) for name in ("rm_scores", "response_mask"))
-    _, returns = compute_gae_advantage_return(scores, torch.zeros_like(scores), mask, torch.tensor(1.0), torch.tensor(1.0))  # fmt: skip
+    _, returns = compute_gae_advantage_return(
+        scores, torch.zeros_like(scores), mask, torch.tensor(1.0), torch.tensor(1.0)
+    )
 
     assert returns[0, [0, 1, 3, 4]].tolist() == [0.25, 0.25, 0, 0]
 
@@ -197,6 +217,9 @@ def test_gae_gives_each_turn_its_own_advantage(monkeypatch):
 def test_the_agent_loop_of_the_page_is_registered(tmp_path):
     write_files("train-on-episodes.md", tmp_path)
     with (tmp_path / "loop.py").open("a") as file:
-        file.write("from verl.experimental.agent_loop.agent_loop import _agent_loop_registry as r\nprint(r['repeat'])\n")  # fmt: skip
+        file.write(
+            "from verl.experimental.agent_loop.agent_loop import _agent_loop_registry as"
+            " r\nprint(r['repeat'])\n"
+        )
 
     assert "Repeat" in run_program("loop.py", tmp_path)

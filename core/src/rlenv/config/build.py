@@ -33,7 +33,8 @@ def build_environment(
     """Everything that an env.toml says, as ``make``, which is the class Environment, has it.
 
     Raises:
-        ConfigError: empty where ``problems`` has the mistakes, else with what the Environment rejects.
+        ConfigError: empty where ``problems`` has the mistakes, else with what the Environment
+            rejects.
     """
     words = {field.name for field in fields(EnvEntry)}
     entry = build(EnvEntry, {key: mapping[key] for key in words & mapping.keys()}, "", problems)
@@ -55,7 +56,9 @@ def build_environment(
 
 
 def _split(settings: Table, mapping: Table) -> tuple[Table, Table]:
-    """The settings of ``[tasks]``, as ``tasks.path``, and those of stages, where one may be named ``tasks`` too."""
+    """The settings of ``[tasks]``, as ``tasks.path``, and those of stages, where one may be named
+    ``tasks`` too.
+    """
     names = {f"tasks.{field.name}" for field in fields(TasksEntry)}
     own = names & settings.keys() if isinstance(mapping.get("tasks"), Mapping) else set()
     return (
@@ -71,7 +74,9 @@ class _Sound(Composite):
 
 
 def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], problems: Problems) -> None:
-    """Note what else is wrong with the stages that could be built and the tasks that could be read."""
+    """Note what else is wrong with the stages that could be built and the tasks that could be
+    read.
+    """
     sound = [slot for slot in slots if slot.stage is not None]
     try:
         if sound:
@@ -81,14 +86,19 @@ def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], problems: Problems
 
 
 class _Slots:
-    """Makes slots of ``[[stage]]`` tables; where one has a mistake, that is noted and the slot is empty."""
+    """Makes slots of ``[[stage]]`` tables; where one has a mistake, that is noted and the slot is
+    empty.
+    """
 
     def __init__(self, settings: Table, problems: Problems) -> None:
-        self._settings, self._problems = settings, problems
+        self._settings = settings
+        self._problems = problems
         self.names: set[str] = set()  # what settings may call the stages
 
     def all(self, owner: Table, path: str = "", parent: str = "") -> list[Slot]:
-        """The slots of the stages in ``owner``, a table at ``path``; ``parent`` begins their paths."""
+        """The slots of the stages in ``owner``, a table at ``path``; ``parent`` begins their
+        paths.
+        """
         tables = _tables(owner, "stage")
         below = at(path, "stage")
         if not owner.get("stage"):
@@ -101,10 +111,12 @@ class _Slots:
 
     def _slot(self, table: Any, path: str, name: str, full: str) -> Slot | None:
         entry = build(StageEntry, table, path, self._problems)
-        use, options = _get(table, "use", str), _get(table, "options", Mapping, {})
+        use = _get(table, "use", str)
+        options = _get(table, "options", Mapping, {})
         if use is None or options is None:
             return None
-        names, below = (full, name, use), at(path, "options")
+        names = (full, name, use)
+        below = at(path, "options")
         self.names.update(names)
         options = overridden(options, self._settings, names, below, self._problems)
         children = self.all(table, path, f"{full}/") if "stage" in table else None
@@ -139,7 +151,9 @@ def _names(tables: Sequence[object], path: str, problems: Problems) -> list[str]
 def _stage(
     use: str, options: Table, children: list[Slot] | None, path: str, problems: Problems
 ) -> object:
-    """The stage itself, or BAD.  ``children`` are a composite's slots, None when the file gives none."""
+    """The stage itself, or BAD.  ``children`` are a composite's slots, None when the file gives
+    none.
+    """
     try:
         cls = _named(use, problems)
     except (PluginError, ConfigError) as error:
@@ -169,7 +183,9 @@ def _stage(
 
 
 def _named(use: str, problems: Problems) -> Any:
-    """What ``use`` names: a class of a plugin, or a class, function or stage in a module or file."""
+    """What ``use`` names: a class of a plugin, or a class, function or stage in a module or
+    file.
+    """
     return problems.refer(use) if is_reference(use) else registry().stage_type(use)
 
 

@@ -9,16 +9,20 @@ from pathlib import Path
 
 from rlenv.errors import ConfigError, hide
 
-SHORT = 8  # characters; a shorter value is hidden in the paths that it is part of, and not wherever it is found
+# characters; a shorter value is hidden in the paths that it is part of, and not wherever it is
+# found
+SHORT = 8
 
 
 class File(str):
-    """A path as somebody wrote it; a stage that declares an option so finds the file from any working directory.
+    """A path as somebody wrote it; a stage that declares an option so finds the file from any
+    working directory.
 
     Messages show it as it was written too: the value of a ``${VAR}`` may be a secret.
 
-    The text is what was written, and so is what a fingerprint sees.  ``File(option)`` is the option itself, or a
-    path relative to the working directory where the stage was built by hand with a plain text.
+    The text is what was written, and so is what a fingerprint sees.  ``File(option)`` is the option
+    itself, or a path relative to the working directory where the stage was built by hand with a
+    plain text.
 
     Attributes:
         path: where it leads: relative to the folder of the env.toml, ``${VAR}`` filled in.
@@ -47,7 +51,8 @@ def _located(text: str, path: Path) -> File:
     made.path = path
     while "${" in text:  # messages show the path, and the folders above it, as written
         hide(str(path), text)
-        text, path = os.path.dirname(text), path.parent
+        text = os.path.dirname(text)
+        path = path.parent
     return made
 
 

@@ -1,7 +1,8 @@
-"""Reads the options of classes, and fits plain values, as TOML and JSON have them, to their types; strict.
+"""Reads the options of classes, and fits plain values, as TOML and JSON have them, to their types;
+strict.
 
-A string is not a number, true is not 1, and every misfit is noted with its path.  Types beyond those of
-TOML (enums, paths, dates, typed dicts) are left to cattrs, which is imported only then.
+A string is not a number, true is not 1, and every misfit is noted with its path.  Types beyond
+those of TOML (enums, paths, dates, typed dicts) are left to cattrs, which is imported only then.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ from .tables import StageTables
 
 T = TypeVar("T")
 _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
-    list: list, Sequence: tuple, Iterable: tuple, Collection: tuple, tuple: tuple, set: set, frozenset: frozenset, AbstractSet: frozenset,
+    list: list, Sequence: tuple, Iterable: tuple, Collection: tuple, tuple: tuple, set: set,
+    frozenset: frozenset, AbstractSet: frozenset,
 }  # fmt: skip
-_TABLES, _UNIONS = (dict, Mapping), (Union, UnionType)
+_TABLES = (dict, Mapping)
+_UNIONS = (Union, UnionType)
 _WORDS: dict[object, str] = {
-    str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing", File: "the path of a file", StageTables: "a list of tables", Any: "a value", object: "a value", Callable: "a function, as package.module:name or ./file.py:name",
+    str: "a string", int: "an integer", float: "a number", bool: "true or false",
+    type(None): "nothing", None: "nothing", File: "the path of a file",
+    StageTables: "a list of tables", Any: "a value", object: "a value",
+    Callable: "a function, as package.module:name or ./file.py:name",
 }  # fmt: skip
 
 
@@ -75,8 +81,11 @@ def _union(value: object, kind: object, path: str, problems: Problems) -> object
 
 
 def _items(value: Any, kind: object, path: str, problems: Problems) -> object:
-    """A table or list with each of its values fitted; raises where it is neither, or cannot be what it should."""
-    origin, args = get_origin(kind) or kind, get_args(kind) or (Any, Any)
+    """A table or list with each of its values fitted; raises where it is neither, or cannot be what
+    it should.
+    """
+    origin = get_origin(kind) or kind
+    args = get_args(kind) or (Any, Any)
     if origin in _TABLES:
         rows = [(at(path, str(key)), item, args[1]) for key, item in value.items()]
     elif isinstance(value, (list, tuple)):
@@ -131,14 +140,16 @@ def _misfit(value: object, kind: object, path: str, problems: Problems) -> objec
 def build(
     cls: Callable[..., T], value: object, path: str, problems: Problems, **given: object
 ) -> T:
-    """An object of ``cls`` made of a table; where something is wrong, every mistake is noted and this is a mark.
+    """An object of ``cls`` made of a table; where something is wrong, every mistake is noted and
+    this is a mark.
 
     Args:
         cls: an attrs class, a dataclass, or any class whose constructor has annotated parameters.
         value: the table; its keys are the names of parameters.
         path: where the table is, for messages.
         problems: what takes the mistakes; ``problems.check()`` raises them.
-        given: options from elsewhere, which the table cannot set; None for one that could not be had.
+        given: options from elsewhere, which the table cannot set; None for one that could not be
+            had.
     """
     if not isinstance(value, Mapping):
         _misfit(value, cls, path, problems)
@@ -169,10 +180,13 @@ def build(
 
 
 def _checked(option: Option, written: object, path: str, problems: Problems) -> object:
-    """One option's value; its attrs validator runs by itself, so that one refusal does not hide another."""
+    """One option's value; its attrs validator runs by itself, so that one refusal does not hide
+    another.
+    """
     if not check_written(option, written, path, problems):
         return BAD
-    value, attribute = fit(written, option.kind, path, problems), option.attribute
+    value = fit(written, option.kind, path, problems)
+    attribute = option.attribute
     if value is BAD or attribute is None or attribute.validator is None:
         return value
     try:
@@ -185,7 +199,9 @@ def _checked(option: Option, written: object, path: str, problems: Problems) -> 
 
 
 def check_options(source: object, written: Table, path: str, problems: Problems) -> None:
-    """Note what a stranger may not give to a function that takes options, such as a source of tasks."""
+    """Note what a stranger may not give to a function that takes options, such as a source of
+    tasks.
+    """
     known = {option.name: option for option in options_of(source)[0]}
     for key, value in written.items() if not problems.code else ():
         option = known.get(key) or Option(key, Any, source, NOTHING)
@@ -243,9 +259,11 @@ def _is_record(kind: object) -> TypeGuard[type]:
 def describe(kind: object) -> str:
     """A type in plain words: "a list of strings", "one of "a", "b"", "an integer"."""
     kind, _ = split_mark(kind)
-    origin, args = get_origin(kind) or kind, get_args(kind)
+    origin = get_origin(kind) or kind
+    args = get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        origin, args = Literal, tuple(item.value for item in kind)
+        origin = Literal
+        args = tuple(item.value for item in kind)
     if origin is Literal:
         return f"one of {', '.join(map(show, args))}"
     if origin in _UNIONS:
@@ -268,7 +286,8 @@ class Option:
         name: the keyword.
         kind: its type, ``Any`` where the class does not tell one.
         owner: the class.
-        given: its default as declared: a value, an attrs Factory, or the mark of ``inspect`` or attrs that there is none.
+        given: its default as declared: a value, an attrs Factory, or the mark of ``inspect`` or
+            attrs that there is none.
         attribute: the attrs attribute, where it is one.
         declared: its type as annotated, also where a converter takes other types.
         safe: its mark, as ``rlenv.config.marks`` has them; None without one.

@@ -52,12 +52,13 @@ def load_dict(
         kind: the class Environment.
         mapping: the tables.
         base_dir: the folder that task files and options that are files are relative to.
-        set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its path
-            (``tests/run``) or what it uses (``math/equal``).  ``tasks.path`` is that of ``[tasks]``.
+        set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its
+            path (``tests/run``) or what it uses (``math/equal``).  ``tasks.path`` is that of
+            ``[tasks]``.
         code: False for tables of a stranger.  It rejects what runs code (``use = "module:name"``,
-            ``use = "./file.py:name"``, weaker isolation) and what reaches outside: hosts, environment variables,
-            observers, files outside of ``base_dir``, and every option that is not marked as safe.
-            ``set_options`` is yours and not judged.
+            ``use = "./file.py:name"``, weaker isolation) and what reaches outside: hosts,
+            environment variables, observers, files outside of ``base_dir``, and every option that
+            is not marked as safe. ``set_options`` is yours and not judged.
         source: where the tables are from, for messages.
         settings: further arguments of Environment: ``isolate``, ``memory_mb``.
 
@@ -84,7 +85,8 @@ def load_file(kind: type[E], path: str | os.PathLike[str], **options: Unpack[Opt
     Args:
         kind: the class Environment.
         path: the file; task files and options that are files are relative to its folder.
-        options: further arguments of ``load_dict``: ``set_options``, ``code``, ``isolate``, ``memory_mb``.
+        options: further arguments of ``load_dict``: ``set_options``, ``code``, ``isolate``,
+            ``memory_mb``.
 
     Raises:
         ConfigError: with every mistake of the file, one line each.
@@ -94,13 +96,14 @@ def load_file(kind: type[E], path: str | os.PathLike[str], **options: Unpack[Opt
 
 
 def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Options]) -> E:
-    """Load a file, or an environment that a distribution installed (entry-point group ``rlenv.environments``).
+    """Load a file, or an environment that a distribution installed (entry-point group
+    ``rlenv.environments``).
 
-    A name with a dot or a slash, and the name of a file that exists, is a file, whatever is installed: so no
-    distribution can take the place of ``env.toml``.
+    A name with a dot or a slash, and the name of a file that exists, is a file, whatever is
+    installed: so no distribution can take the place of ``env.toml``.
 
-    The entry point's target is a path or a mapping (files in it are relative to its module's folder), an
-    Environment, or a function of no arguments that returns one of them.
+    The entry point's target is a path or a mapping (files in it are relative to its module's
+    folder), an Environment, or a function of no arguments that returns one of them.
 
     Args:
         kind: the class Environment.
@@ -155,7 +158,8 @@ def _read_toml(path: Path) -> dict[str, object]:
     """The tables of the file.
 
     Raises:
-        ConfigError: when it cannot be read, is not UTF-8, is empty, or is not TOML (with line and column).
+        ConfigError: when it cannot be read, is not UTF-8, is empty, or is not TOML (with line and
+            column).
     """
     from tomli import TOMLDecodeError, loads
 

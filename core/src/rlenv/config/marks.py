@@ -15,7 +15,8 @@ class Mark:
     """Says whether an option may be set where an env.toml is loaded with ``code=False``.
 
     Args:
-        safe: True where no value of it reaches outside; False where one does; a tuple of the values that do not.
+        safe: True where no value of it reaches outside; False where one does; a tuple of the values
+            that do not.
     """
 
     safe: bool | tuple[object, ...]

@@ -23,7 +23,8 @@ _FOLDER: ContextVar[str | None] = ContextVar("_FOLDER", default=None)  # of a st
 
 @contextmanager
 def of_a_stranger(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """While an env.toml is loaded with ``code=False``: whatever its stages read in turn is the stranger's too.
+    """While an env.toml is loaded with ``code=False``: whatever its stages read in turn is the
+    stranger's too.
 
     Args:
         folder: the folder of the env.toml; files that it names have to be inside.
@@ -37,7 +38,9 @@ def of_a_stranger(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def code_allowed() -> bool:
-    """Whether what is read now may hold code: False in the thread that loads an env.toml with ``code=False``."""
+    """Whether what is read now may hold code: False in the thread that loads an env.toml with
+    ``code=False``.
+    """
     return _FOLDER.get() is None
 
 
@@ -48,8 +51,8 @@ class Problems:
     Args:
         source: what the paths are in: a file's name, or "" for a mapping.
         base: the folder that files are relative to.
-        code: whether the tables may name code and reach outside; False for tables of a stranger, as all are that
-            are read while an env.toml is loaded with ``code=False``.
+        code: whether the tables may name code and reach outside; False for tables of a stranger, as
+            all are that are read while an env.toml is loaded with ``code=False``.
     """
 
     source: str = ""

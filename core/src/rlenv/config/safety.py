@@ -1,8 +1,9 @@
 """Which options a stranger's env.toml may set: what ``code=False`` rejects.
 
-Numbers, true and false, dates, enums and literals reach nothing outside, unless their field is marked.  A text
-may be a host, a file, a variable or a module, so it needs the mark ``Safe``; so does a value of any type.
-A ``File`` has to be inside the folder of the env.toml.  What the caller sets with ``set_options`` is not judged.
+Numbers, true and false, dates, enums and literals reach nothing outside, unless their field is
+marked.  A text may be a host, a file, a variable or a module, so it needs the mark ``Safe``; so
+does a value of any type. A ``File`` has to be inside the folder of the env.toml.  What the caller
+sets with ``set_options`` is not judged.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Written:
         safe: its mark; None where it has none.
         default: what it is where nothing sets it; to write just that is harmless.
         owner: the class or function that takes it, for messages.
-        is_built: whether tables in it are built field by field, so that each field is judged; not where a converter
-            takes them as they are.
+        is_built: whether tables in it are built field by field, so that each field is judged; not
+            where a converter takes them as they are.
     """
 
     value: object
@@ -62,7 +63,9 @@ class Written:
 
 
 def check_option(option: Written, path: str, problems: Problems) -> bool:
-    """Whether the option may be set; where a stranger may not set it, that is noted, with its path."""
+    """Whether the option may be set; where a stranger may not set it, that is noted, with its
+    path.
+    """
     if problems.code or problems.origin(path) or _is_default(option):
         return True
     before = len(problems.found)
@@ -93,9 +96,13 @@ def _reject(value: object, why: str, path: str, problems: Problems) -> None:
 
 def _unmarked(option: Written, path: str) -> str:
     """Advice for the author too, since only the author knows what the option does."""
-    name, owner = path.rpartition(".")[2], option.owner
+    name = path.rpartition(".")[2]
+    owner = option.owner
     who = f"{getattr(owner, '__module__', '')}.{getattr(owner, '__qualname__', '')}"
-    return f"it may name {_OUTSIDE}; if it never does, the author of {who} declares {name}: Safe[...], of rlenv.authoring"
+    return (
+        f"it may name {_OUTSIDE}; if it never does, the author of {who} declares {name}: Safe[...],"
+        " of rlenv.authoring"
+    )
 
 
 def _is_default(option: Written) -> bool:
@@ -108,7 +115,9 @@ def _is_default(option: Written) -> bool:
 
 
 def _reaching(option: Written, path: str, problems: Problems) -> Iterator[tuple[str, object, str]]:
-    """What in the value may reach outside: path, value, reason.  What is not marked is told once an option."""
+    """What in the value may reach outside: path, value, reason.  What is not marked is told once an
+    option.
+    """
     walk = _Walk(problems, is_built=option.is_built)
     found = list(walk.through(option.value, option.kind, path, is_safe=bool(option.safe)))
     yield from ((where, value, why) for where, value, why in found if why != _UNMARKED)
@@ -160,8 +169,11 @@ def _has_parts(value: object, kind: object) -> bool:
 
 
 def _parts(value: Any, kind: object, path: str) -> Iterator[tuple[object, object, str]]:
-    """What a value consists of: each part, its type and its path; of a union, the value as each arm."""
-    origin, args = get_origin(kind) or kind, get_args(kind)
+    """What a value consists of: each part, its type and its path; of a union, the value as each
+    arm.
+    """
+    origin = get_origin(kind) or kind
+    args = get_args(kind)
     if not _has_parts(value, kind):
         return
     if origin in _UNIONS:
@@ -177,7 +189,9 @@ def _parts(value: Any, kind: object, path: str) -> Iterator[tuple[object, object
 
 
 def _weaker(value: object, choices: Sequence[object]) -> str:
-    """Why this choice may not be made: it is a tier of isolation below the jail; "" for any other."""
+    """Why this choice may not be made: it is a tier of isolation below the jail; "" for any
+    other.
+    """
     from rlenv.sandbox import TIERS
 
     weak = TIERS[: TIERS.index("jail")]
@@ -201,7 +215,9 @@ def _is_record(kind: object) -> bool:
 
 
 def _may_be(value: object, arm: object) -> bool:
-    """Whether an arm of a union may be what the value is read as; a function never is, since it is code."""
+    """Whether an arm of a union may be what the value is read as; a function never is, since it is
+    code.
+    """
     arm, _ = split_mark(getattr(arm, "__supertype__", arm))
     origin = get_origin(arm) or arm
     if origin is Callable:
@@ -218,12 +234,15 @@ def _may_be(value: object, arm: object) -> bool:
 
 
 def leads_out(text: str, problems: Problems) -> str:
-    """Why this path may not be named by a stranger; "" where it is inside the folder of the env.toml."""
+    """Why this path may not be named by a stranger; "" where it is inside the folder of the
+    env.toml.
+    """
     if "${" in text:
         return "a path of a stranger may not use the variables of your environment"
     if "\0" in text:
         return "no file can have this name"
-    path, root = File(text, problems.base).path, os.path.realpath(problems.root)
+    path = File(text, problems.base).path
+    root = os.path.realpath(problems.root)
     inside = "name a file in the folder of the env.toml"
     if os.path.isabs(text) or ".." in Path(text).parts:
         return f'the path may lead anywhere; {inside}, without ".."'

@@ -1,10 +1,11 @@
-"""The words of an env.toml, one class per table, and the tables that plugins claim: group ``rlenv.tables``.
+"""The words of an env.toml, one class per table, and the tables that plugins claim: group
+``rlenv.tables``.
 
-``harness = "my_plugin.tables:Harness"`` claims ``[harness]``.  ``Harness`` is an attrs class whose fields are the
-table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  Where it has a method
-``check_tables(tables)``, this is given all tables, and raises ConfigError for values that do not fit those of another.
-Where ``code=False`` loads an env.toml, a field may be set only if its type or its mark says that it is safe: see
-``marks`` and ``safety``.
+``harness = "my_plugin.tables:Harness"`` claims ``[harness]``.  ``Harness`` is an attrs class whose
+fields are the table's keys; an object of it is ``env.tables["harness"]`` and part of the
+fingerprint.  Where it has a method ``check_tables(tables)``, this is given all tables, and raises
+ConfigError for values that do not fit those of another. Where ``code=False`` loads an env.toml, a
+field may be set only if its type or its mark says that it is safe: see ``marks`` and ``safety``.
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ from .fit import build
 from .marks import Safe, Unsafe
 from .problems import Problems, Table, at
 
-_AGENT, _TASKS = "rlenv-plugin-agent", "rlenv-plugin-tasks"
+_AGENT = "rlenv-plugin-agent"
+_TASKS = "rlenv-plugin-tasks"
 # whose tables these are in the design, where no installed plugin claims them
-OWNERS = {"harness": _AGENT, "state": _AGENT, "config": _AGENT, "mcp": _AGENT, "skills": _AGENT, "subagent": _AGENT, "curriculum": _TASKS}  # fmt: skip
+OWNERS = {
+    "harness": _AGENT,
+    "state": _AGENT,
+    "config": _AGENT,
+    "mcp": _AGENT,
+    "skills": _AGENT,
+    "subagent": _AGENT,
+    "curriculum": _TASKS,
+}
 
 
 def _must_be(wanted: str, holds: Callable[[Any], object]) -> Callable[..., None]:
@@ -51,8 +61,8 @@ class ResponseEntry:
     """``[response]``: how responses are read.
 
     Args:
-        thinking: ``hide`` leaves out thinking, also what the prompt's template opened; ``closed`` only where
-            the response opened it; ``keep`` leaves it in.
+        thinking: ``hide`` leaves out thinking, also what the prompt's template opened; ``closed``
+            only where the response opened it; ``keep`` leaves it in.
     """
 
     thinking: Literal["hide", "closed", "keep"] = "hide"
@@ -134,7 +144,9 @@ class TaskEntry:
 
 
 def claimed(mapping: Table, own: Collection[str], problems: Problems) -> dict[str, object]:
-    """Each table that is not ``own``, core's, as an object of the class that claims it; notes every mistake."""
+    """Each table that is not ``own``, core's, as an object of the class that claims it; notes every
+    mistake.
+    """
     claims = by_name("rlenv.tables")
     found: dict[str, object] = {}
     for key in [key for key in mapping if key not in own]:

@@ -11,7 +11,8 @@ Table = Mapping[str, object]
 class StageTables(tuple[Table, ...]):  # noqa: SLOT001 - a tuple has no room for slots
     """Tables as of ``[[stage]]`` as the option of a stage, which makes an environment of them.
 
-    Files in them are relative to the folder of the env.toml, and what ``code=False`` rejects is rejected in them too.
+    Files in them are relative to the folder of the env.toml, and what ``code=False`` rejects is
+    rejected in them too.
 
     Example:
         def __attrs_post_init__(self) -> None:
@@ -20,7 +21,8 @@ class StageTables(tuple[Table, ...]):  # noqa: SLOT001 - a tuple has no room for
             self.inner = Environment.from_dict(tables, base_dir=given.base, code=given.code)
 
     Attributes:
-        base: the folder that files are relative to; the working directory where the stage is made by hand.
+        base: the folder that files are relative to; the working directory where the stage is made
+            by hand.
         code: whether they may name code.
     """
 

@@ -1,4 +1,6 @@
-"""Tasks from a file or a plugin's source, as the ``[tasks]`` table of an env.toml describes them."""
+"""Tasks from a file or a plugin's source, as the ``[tasks]`` table of an env.toml describes
+them.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,12 @@ class TasksEntry:
     """``[tasks]``: where the tasks are and which column means what.
 
     Args:
-        path: a ``.jsonl``, ``.json`` (one list), ``.csv`` or ``.parquet`` file, each also ``.gz``, relative to the
-            env.toml; ``${VAR}`` expands, and no message shows its value.
+        path: a ``.jsonl``, ``.json`` (one list), ``.csv`` or ``.parquet`` file, each also ``.gz``,
+            relative to the env.toml; ``${VAR}`` expands, and no message shows its value.
         use: a task source of a plugin, instead of a path.
         options: what the task source is called with.
-        id, prompt, answer, split, system_prompt: a column, ``{column, pattern}``, ``{template}`` or ``{value}``.
+        id, prompt, answer, split, system_prompt: a column, ``{column, pattern}``, ``{template}`` or
+            ``{value}``.
         info: names → columns, ``{column, pattern}``, ``{value}`` or a table of them.
     """
 
@@ -160,7 +163,9 @@ class _Mapper:
         return BAD if is_bad else self._try(number, _make_task, cells)
 
     def _try(self, number: int, make: Callable[[Row], T], given: Row) -> T:
-        """What ``make`` gives, or BAD; what is wrong is noted, of a missing column once for all rows."""
+        """What ``make`` gives, or BAD; what is wrong is noted, of a missing column once for all
+        rows.
+        """
         try:
             return make(given)
         except BadCell as bad:
@@ -219,7 +224,9 @@ def _id(value: object) -> str:
 
 
 def _prompt(value: object, lead: object) -> tuple[str, list[object]]:
-    """The prompt's text, and the messages where it is more than that; ``lead`` is the system prompt."""
+    """The prompt's text, and the messages where it is more than that; ``lead`` is the system
+    prompt.
+    """
     before = [] if lead is None else [{"role": "system", "content": _text(lead, "system prompt")}]
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         messages = [_message(item) for item in value]
@@ -246,7 +253,9 @@ class MissingColumn(BadCell):
 
     def __init__(self, column: str, row: Row, hint: str = "") -> None:
         super().__init__(column)
-        self.column, self._row, self._hint = column, row, hint
+        self.column = column
+        self._row = row
+        self._hint = hint
 
     def __str__(self) -> str:
         names = [str(name) for name in self._row]

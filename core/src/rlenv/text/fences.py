@@ -10,7 +10,8 @@ from attrs import frozen
 
 _ITEM = re.compile(r"(?m:^)[ \t]*+(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 _FENCE = re.compile(  # its indentation and list marks, its run (no code span's), what is behind it
-    r"(?:(?m:^)|(?<=\r)|\A\ufeff)([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+(?![^\r\n]*`)|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
+    r"(?:(?m:^)|(?<=\r)|\A\ufeff)([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])["
+    r" \t]++)*+)(`{3,}+(?![^\r\n]*`)|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
 )
 _LABEL = re.compile(r"[\w+#.-]*")
 _TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
@@ -49,27 +50,32 @@ def fences(text: str, end: int) -> Iterator[re.Match[str]]:
 def fenced_blocks(text: str, languages: Collection[str] | None = None) -> Iterator[Block]:
     """The fenced blocks of a text, in order, as CommonMark reads them.
 
-    Fences are of backticks or tildes, three or more, at most three columns in, or deeper once a list has
-    begun.  A block that is never closed reaches to the end, or to where its run of marks is right behind
-    some code or before some text.  What is fenced as Markdown is read for the blocks in it.
+    Fences are of backticks or tildes, three or more, at most three columns in, or deeper once a
+    list has begun.  A block that is never closed reaches to the end, or to where its run of marks
+    is right behind some code or before some text.  What is fenced as Markdown is read for the
+    blocks in it.
 
     Args:
         text: any text; best the visible one.
-        languages: only blocks of these, in small letters; "" is a block without a language, and ``python3``
-            takes ``python3.11`` too.  None: all.
+        languages: only blocks of these, in small letters; "" is a block without a language, and
+            ``python3`` takes ``python3.11`` too.  None: all.
     """
     opening: re.Match[str] | None = None
-    listed, gap = False, 0  # whether a list has begun, and from where to look for one
+    # whether a list has begun, and from where to look for one
+    listed = False
+    gap = 0
     for fence in chain(fences(text, len(text)), (None,)):
         if opening is not None:
             if fence is None or _is_end(fence, opening):
                 block = _block(text, opening, fence)
                 if languages is None or has_language(block, languages):
                     yield block
-                opening, gap = None, block.outer[1]
+                opening = None
+                gap = block.outer[1]
         elif fence is not None:
             if not listed and (_width(fence) >= 4 or fence[1].strip()):
-                listed, gap = _ITEM.search(text, gap, fence.end()) is not None, fence.start()
+                listed = _ITEM.search(text, gap, fence.end()) is not None
+                gap = fence.start()
             if (listed or _width(fence) < 4) and _language(fence) not in _TRANSPARENT:
                 opening = fence
 
@@ -126,7 +132,8 @@ def _is_end(fence: re.Match[str], opening: re.Match[str]) -> bool:
 
 def _block(text: str, opening: re.Match[str], closing: re.Match[str] | None) -> Block:
     end, outer = closing.span() if closing else (_cut(text, opening), len(text))
-    held, width = text[opening.end() : end], _width(opening)
+    held = text[opening.end() : end]
+    width = _width(opening)
     if width:
         held = re.sub(r"(?m)^[ \t]+", lambda m: " " * (len(m[0].expandtabs(4)) - width), held)
     span = opening.start(), outer
@@ -135,7 +142,8 @@ def _block(text: str, opening: re.Match[str], closing: re.Match[str] | None) -> 
 
 def _cut(text: str, opening: re.Match[str]) -> int:
     """Where a block ends that is never closed."""
-    run, place = opening[2], opening.end()
+    run = opening[2]
+    place = opening.end()
     while (found := text.find(run, place)) >= 0:
         begin = text.rfind("\n", place, found) + 1 or place
         line_end = text.find("\n", found)

@@ -1,4 +1,6 @@
-"""What of a response is visible: without thinking, channels other than final, and end-of-turn marks."""
+"""What of a response is visible: without thinking, channels other than final, and end-of-turn
+marks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from attrs import frozen
 from .fences import fences
 
 Thinking: TypeAlias = Literal["hide", "closed", "keep"]
-_TAGS = [p + n for p in ("", "seed:") for n in ("think", "thinking", "reasoning", "thought", "thoughts")]  # fmt: skip
+_TAGS = [
+    p + n for p in ("", "seed:") for n in ("think", "thinking", "reasoning", "thought", "thoughts")
+]
 _PAIRS = {  # what opens thinking, in small letters -> what closes it
     **(_TAG_MARKS := {f"<{tag}>": f"</{tag}>" for tag in _TAGS}),
     "[think]": "[/THINK]",
@@ -25,9 +29,11 @@ _PAIRS = {  # what opens thinking, in small letters -> what closes it
 }
 _CLOSERS = frozenset(closer.lower() for closer in _PAIRS.values())
 _TRAILERS = (
-    "<|im_end|>", "<|im_start|>", "<|im_start|>user", "<|im_start|>assistant", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>",
-    "<|return|>", "<|end|>", "<|call|>", "</s>", "<eos>", "<end_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<|end_of_solution|>", "<|END_RESPONSE|>",
-    "<|END_OF_TURN_TOKEN|>", "<|user|>", "<|observation|>", "<seed:eos>", "[EOS]", "[EOT]",
+    "<|im_end|>", "<|im_start|>", "<|im_start|>user", "<|im_start|>assistant", "<|endoftext|>",
+    "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "<|call|>", "</s>",
+    "<eos>", "<end_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<|end_of_solution|>",
+    "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>", "<|user|>", "<|observation|>", "<seed:eos>",
+    "[EOS]", "[EOT]",
 )  # fmt: skip
 _ANGLED = re.compile(  # tags in any case; the others are single tokens, and have one spelling
     r"<(?:/?(?i:(?:seed:)?(?:think(?:ing)?|reasoning|thoughts?))>|channel\|>"
@@ -85,19 +91,20 @@ def visible(response: str, thinking: Thinking = "hide") -> str:
 
 
 def read(response: str, thinking: Thinking = "hide") -> VisibleText:
-    """Leave out what a chat's reader would not see: thinking, channels other than final, end-of-turn marks.
+    """Leave out what a chat's reader would not see: thinking, channels other than final,
+    end-of-turn marks.
 
-    ``<think>…</think>`` and its variants are hidden with their marks; a block that is never closed reaches
-    to the end.  Once a Harmony channel is opened, only what is in ``final`` is visible.  A mark in a
-    closed fence, in a code span or alone in quotes is text.  Inside of thinking only its end counts, and
-    not where that stands alone in quotes or backticks.  A byte order mark at the very beginning is
-    not visible; elsewhere it is a character as any other.
+    ``<think>…</think>`` and its variants are hidden with their marks; a block that is never closed
+    reaches to the end.  Once a Harmony channel is opened, only what is in ``final`` is visible.  A
+    mark in a closed fence, in a code span or alone in quotes is text.  Inside of thinking only its
+    end counts, and not where that stands alone in quotes or backticks.  A byte order mark at the
+    very beginning is not visible; elsewhere it is a character as any other.
 
     Args:
         response: any text.
-        thinking: "hide"; "closed", which leaves a ``</think>`` alone that nothing opened, where "hide"
-            takes the first for the end of thinking that the prompt's template began; "keep", which
-            hides nothing but end-of-turn marks.
+        thinking: "hide"; "closed", which leaves a ``</think>`` alone that nothing opened, where
+            "hide" takes the first for the end of thinking that the prompt's template began; "keep",
+            which hides nothing but end-of-turn marks.
     """
     end = _before_trailers(response)
     if thinking == "keep" or _marks(response).search(response) is None:
@@ -130,12 +137,18 @@ def _before_trailers(text: str) -> int:
 def _pieces(text: str, end: int, thinking: Thinking) -> list[tuple[int, int]]:
     """The visible stretches, in order; some may be empty."""
     pieces: list[tuple[int, int]] = []
-    marks, quoted = _marks(text), (_fenced(text, end), _spans(text, end))
+    marks = _marks(text)
+    quoted = (_fenced(text, end), _spans(text, end))
     # Where the stretch begins, and how far its marks are read; a byte order mark is no part of it.
     place = at = int(text.startswith("\ufeff"))
-    opened, channels, fresh = thinking == "hide", False, True  # fresh: at the beginning of a line
+    # fresh: at the beginning of a line
+    opened = thinking == "hide"
+    channels = False
+    fresh = True
     while mark := marks.search(text, at, end):
-        word, begin, at = mark[0].lower(), mark.start(), mark.end()
+        word = mark[0].lower()
+        begin = mark.start()
+        at = mark.end()
         if _is_quoted(text, mark) or any(each.hold(place, begin) for each in quoted):
             continue
         if word in _PAIRS:
@@ -149,18 +162,23 @@ def _pieces(text: str, end: int, thinking: Thinking) -> list[tuple[int, int]]:
             place = at = _after(text, closer.end()) if fresh else closer.end()
         elif word in _CLOSERS:
             if opened:
-                opened, fresh, pieces = False, True, []
+                opened = False
+                fresh = True
+                pieces = []
                 place = at = _after(text, at)
         elif channels or (word == "<|channel|>" and _HEADER.match(text, begin, end)):
             if channels:
                 _keep(pieces, text, place, begin)
             else:
-                channels, pieces = True, []
+                channels = True
+                pieces = []
             headers = _HEADER.finditer(text, begin, end)
             header = next((each for each in headers if each[1] == "final" and each[2]), None)
             if header is None:
                 return pieces
-            place, at, fresh = header.end(), header.end(), True
+            place = header.end()
+            at = header.end()
+            fresh = True
     pieces.append((place, end))
     return pieces
 
@@ -182,7 +200,9 @@ def _closing(word: str) -> re.Pattern[str]:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Whether a mark stands alone in quotes or backticks; what follows a letter, or a fence, opens none."""
+    """Whether a mark stands alone in quotes or backticks; what follows a letter, or a fence, opens
+    none.
+    """
     place, end = mark.span()
     if text[place - 1 : place] + text[end : end + 1] not in _QUOTES:
         return False
@@ -191,7 +211,9 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 class _Stretches:
-    """Stretches of a text, each from a place where it may begin; one that begins within another does not count."""
+    """Stretches of a text, each from a place where it may begin; one that begins within another
+    does not count.
+    """
 
     def __init__(self) -> None:
         self._starts = array("q")  # in order
@@ -216,12 +238,14 @@ class _Stretches:
 def _fenced(text: str, end: int) -> _Stretches:
     """From each fence to the one that closes it.
 
-    That is where the next one of its kind, as long at least, has no label: where it has, the first was left open.
+    That is where the next one of its kind, as long at least, has no label: where it has, the first
+    was left open.
     """
     found = _Stretches()
     waiting: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}  # (its number, its length)
     for fence in fences(text, end):
-        stack, length = waiting[fence[2][0]], len(fence[2])
+        stack = waiting[fence[2][0]]
+        length = len(fence[2])
         while stack and stack[-1][1] <= length:
             opening, _ = stack.pop()
             if not (fence[1] + fence[3]).strip():
@@ -233,10 +257,13 @@ def _fenced(text: str, end: int) -> _Stretches:
 def _spans(text: str, end: int) -> _Stretches:
     """From each run of backticks to the end of the next that is as long, in the same line."""
     found = _Stretches()
-    line_end, last = -1, dict[int, int]()  # length → the number of the last run in this line
+    # length → the number of the last run in this line
+    line_end = -1
+    last = dict[int, int]()
     for run in _TICKS.finditer(text, 0, end):
         if run.start() > line_end:
-            line_end, last = text.find("\n", run.start()) % (len(text) + 1), {}
+            line_end = text.find("\n", run.start()) % (len(text) + 1)
+            last = {}
         length = len(run[0])
         if length in last:
             found.ends[last[length]] = run.end()

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from .pool import Pool, shared_pool, usable_cpus
     from .values import Done, Failed, PoolClosed, Program, Report
 
-__all__ = ["Done", "Failed", "Pool", "PoolClosed", "Program", "Report", "call", "shared_pool", "usable_cpus"]  # fmt: skip
+__all__ = [
+    "Done",
+    "Failed",
+    "Pool",
+    "PoolClosed",
+    "Program",
+    "Report",
+    "call",
+    "shared_pool",
+    "usable_cpus",
+]
 
 
 def __getattr__(name: str) -> object:

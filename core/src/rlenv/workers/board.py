@@ -1,6 +1,7 @@
 """Memory that a worker writes and its caller reads at any time, also after the worker's death.
 
-Cells of 8 bytes.  The first eight are the worker's; then SLOTS times WIDTH, one slot per item in flight.
+Cells of 8 bytes.  The first eight are the worker's; then SLOTS times WIDTH, one slot per item in
+flight.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ import os
 import tempfile
 from contextlib import suppress
 
-REVOKED, CURRENT, BEAT = 0, 1, 2  # header cells
+# header cells
+REVOKED = 0
+CURRENT = 1
+BEAT = 2
 SEQ, MARK, DEADLINE, BEGAN, BASE, LIMIT = range(6)  # cells of a slot; the last two are CPU seconds
-FIRST, WIDTH, SLOTS = 8, 6, 512
+FIRST = 8
+WIDTH = 6
+SLOTS = 512
 UNCOUNTED = -2  # and below: the marks of checks of the empty response, by stages with a budget
 LEAST_SHARE = 0.1  # of a CPU: what gets less waits, or the machine is overloaded
 Begun = tuple[int, int, float, float, float, float]  # the cells of a slot
@@ -38,7 +44,9 @@ def make() -> int:
 
 
 def seal(fd: int) -> None:
-    """In a worker, once it has mapped the board: a write to each of its descriptors does not reach it."""
+    """In a worker, once it has mapped the board: a write to each of its descriptors does not reach
+    it.
+    """
     with suppress(OSError, AttributeError):  # of Linux before 5.1 and other systems
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, FUTURE_WRITE)
 
@@ -51,11 +59,13 @@ class Board:
     def __init__(self, fd: int) -> None:
         self._map = mmap.mmap(fd, SIZE)
         cells = memoryview(self._map)
-        self.q, self.d = cells.cast("q"), cells.cast("d")
+        self.q = cells.cast("q")
+        self.d = cells.cast("d")
 
     def begun(self, slots: int = SLOTS) -> list[Begun]:
         """Of every item that has begun and not ended."""
-        q, d = self.q, self.d
+        q = self.q
+        d = self.d
         begun = [at for at in range(FIRST, FIRST + WIDTH * slots, WIDTH) if q[at]]
         return [(q[at], q[at + MARK], *d[at + DEADLINE : at + WIDTH]) for at in begun]  # type: ignore[misc]
 

@@ -1,7 +1,9 @@
-"""How long items with a CPU budget were ready to run and got no processor, which is no time of theirs.
+"""How long items with a CPU budget were ready to run and got no processor, which is no time of
+theirs.
 
-The kernel counts it (/proc/PID/task/*/schedstat, second field: nanoseconds on a run queue; proc(5) and the kernel's
-Documentation/scheduler/sched-stats.rst), so that a worker can neither write it nor hide it.
+The kernel counts it (/proc/PID/task/*/schedstat, second field: nanoseconds on a run queue; proc(5)
+and the kernel's Documentation/scheduler/sched-stats.rst), so that a worker can neither write it nor
+hide it.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ Reader = Callable[[int], dict[str, float]]
 class Delays:
     """The delays of the items of one worker since they began.
 
-    Of its threads, the one counts that waited longest since the last look: what they do to each other is their own
-    doing, and computing in many of them uses up the budget.
+    Of its threads, the one counts that waited longest since the last look: what they do to each
+    other is their own doing, and computing in many of them uses up the budget.
 
     Args:
         read: seconds on a run queue of each thread of a process and of its descendants.
@@ -56,7 +58,9 @@ class Delays:
 
 
 def seconds_in_queues(pid: int) -> dict[str, float]:
-    """Seconds on a run queue, by thread, of a process and its descendants; empty where the kernel does not say."""
+    """Seconds on a run queue, by thread, of a process and its descendants; empty where the kernel
+    does not say.
+    """
     found: dict[str, float] = {}
     for one in (pid, *descendants(pid)):
         with suppress(OSError):

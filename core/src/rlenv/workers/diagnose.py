@@ -50,7 +50,8 @@ def find_late(worker: Worker, now: float) -> Late | None:
     begun = _begun(worker)
     cpu = cpu_seconds(worker.pid) if any(one[5] for one in begun) else 0.0
     delays = worker.delays.look(worker.pid, begun, now) if begun else {}
-    beat, running = worker.board.d[b.BEAT], worker.board.q[b.CURRENT]
+    beat = worker.board.d[b.BEAT]
+    running = worker.board.q[b.CURRENT]
     silent = now - beat if worker.born <= beat <= now else math.inf
     seqs = overdrawn(begun, cpu)
     doubt = bool(seqs) and worker.crowded(anyone=True)
@@ -60,7 +61,8 @@ def find_late(worker: Worker, now: float) -> Late | None:
         doubt = bool(seqs) and _doubtful(worker, begun, seqs, now)
     hidden = not seqs and _overlong(worker, now)
     if hidden:
-        silent, doubt = math.inf, True
+        silent = math.inf
+        doubt = True
         seqs = [*worker.items] if worker.looped else [next(iter(worker.items))]
     return Late(tuple(seqs), silent, cpu, doubt, hidden) if seqs else None
 
@@ -76,7 +78,9 @@ def _doubtful(worker: Worker, begun: list[Begun], late: list[int], now: float) -
 
 
 def _overlong(worker: Worker, now: float) -> bool:
-    """Whether it has had no news of its items for longer than one of them may take, whatever its board says."""
+    """Whether it has had no news of its items for longer than one of them may take, whatever its
+    board says.
+    """
     spent = now - worker.moved - LATE
     if spent <= 0.0 or not worker.items:
         return False
@@ -93,7 +97,8 @@ def _begun(worker: Worker) -> list[Begun]:
 def attribute_failure(worker: Worker, late: Late | None) -> Iterator[tuple[Item, Failed | None]]:
     """The items that died with the worker, with their results; None for those to run again.
 
-    Who writes on the board may be another item: where others were there too, who is suspected runs once more, alone.
+    Who writes on the board may be another item: where others were there too, who is suspected runs
+    once more, alone.
     """
     found = {one[0]: one for one in _begun(worker) if one[0] in worker.items}
     doubt = late is None or late.doubt or (worker.looped and worker.company)
@@ -131,7 +136,9 @@ def _suspects(worker: Worker, begun: Collection[int], late: Late | None) -> Coll
 
 
 def excused(worker: Worker, seq: int, item: Item, kind: str = "", *, doubt: bool = False) -> bool:
-    """Whether a failure may be its worker's, in which case the item runs once more, alone in a fresh one."""
+    """Whether a failure may be its worker's, in which case the item runs once more, alone in a
+    fresh one.
+    """
     first = seq == 1 and not worker.company
     if item.fresh or first or not (worker.worn or doubt or kind == "memory"):
         return False
@@ -144,7 +151,8 @@ def _failure(worker: Worker, item: Item, kind: str, one: Begun, late: Late | Non
     _, mark, _, began, base, _ = one
     message = "killed at its deadline" if kind == "timeout" else f"the worker {ending(worker)}"
     if kind != "timeout" and (worker.manner == HOARDS or worker.popen.returncode == OUT_OF_MEMORY):
-        kind, message = "memory", "the worker had no memory left"
+        kind = "memory"
+        message = "the worker had no memory left"
     spent = worker.ended - began
     spent = spent if 0.0 <= spent < worker.ended - worker.born else 0.0
     cpu = late.cpu - max(0.0, base) if late and overdrawn([one], late.cpu) else 0.0
@@ -190,11 +198,13 @@ def overdue(
     *,
     delays: Mapping[int, float] = NO_DELAYS,
 ) -> list[int]:
-    """The items past their deadline, but for those in a cold worker that still compute: their CPU limit ends them.
+    """The items past their deadline, but for those in a cold worker that still compute: their CPU
+    limit ends them.
 
-    On a loop (``running`` is not None) an item has more time, to cancel itself.  Where one blocks the loop, it has
-    no such time, since it cannot use it, and the others, which cannot help it, have more: so its own deadline comes
-    first where it can.  The time that an item was ready to run and got no processor (``delays``) does not count.
+    On a loop (``running`` is not None) an item has more time, to cancel itself.  Where one blocks
+    the loop, it has no such time, since it cannot use it, and the others, which cannot help it,
+    have more: so its own deadline comes first where it can.  The time that an item was ready to run
+    and got no processor (``delays``) does not count.
     """
     blocked = silent >= STALE and any(one[0] == running for one in begun)
     slack = 0.0 if running is None else ASYNC_SLACK * (1 + blocked)
@@ -214,7 +224,8 @@ def suspected(
     Args:
         everyone: the items that had begun.
         late: of a worker that was killed for lateness, the items past their deadline.
-        running: the item whose callback the loop ran, 0 when that is unknown; it may have ended before.
+        running: the item whose callback the loop ran, 0 when that is unknown; it may have ended
+            before.
         silent: seconds since the loop last beat, when the worker was found late.
         alone: only one item was in flight: then it is that item.
     """

@@ -1,4 +1,6 @@
-"""The dispatcher: one thread that feeds the workers, reads their results and has them looked after."""
+"""The dispatcher: one thread that feeds the workers, reads their results and has them looked
+after.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Dispatcher:
 
     def __init__(self, monitor: Monitor) -> None:
         self.stopping = self._ended = self._awake = False
-        self._monitor, self._backlog = monitor, monitor.backlog
+        self._monitor = monitor
+        self._backlog = monitor.backlog
         self._inbox: deque[Sequence[Item]] = deque()
         self._news: set[Sink] = set()
         self._dismissed: list[Known] = []
@@ -55,7 +58,8 @@ class Dispatcher:
         with self._gate:
             if self._ended:
                 return False
-            sink.pending, sink.news = self._sinks, self._news
+            sink.pending = self._sinks
+            sink.news = self._news
             self._sinks.add(sink)
             self._inbox.append(items)
             self._wake()

@@ -6,21 +6,23 @@ import os
 
 from .values import Env
 
-# What interpreters, numerics, caches of models and TLS need; none of these holds a secret by its purpose.  Proxies
-# are left out, since their URLs hold passwords.
+# What interpreters, numerics, caches of models and TLS need; none of these holds a secret by its
+# purpose.  Proxies are left out, since their URLs hold passwords.
 NAMES = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TZDIR", "TERM", "NO_COLOR",
-    "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
-    "XDG_RUNTIME_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD",
-    "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "MALLOC_ARENA_MAX", "NVIDIA_VISIBLE_DEVICES",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "HF_HOME", "HF_HUB_CACHE",
-    "HF_HUB_OFFLINE", "HF_DATASETS_CACHE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_CACHE",
-    "TRANSFORMERS_OFFLINE", "TORCH_HOME", "NLTK_DATA", "TIKTOKEN_CACHE_DIR", "TOKENIZERS_PARALLELISM",
-    "VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS", "COVERAGE_PROCESS_START", "MPLBACKEND", "MPLCONFIGDIR",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TZDIR", "TERM",
+    "NO_COLOR", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH",
+    "MALLOC_ARENA_MAX", "NVIDIA_VISIBLE_DEVICES", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE",
+    "HF_DATASETS_CACHE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_CACHE", "TRANSFORMERS_OFFLINE",
+    "TORCH_HOME", "NLTK_DATA", "TIKTOKEN_CACHE_DIR", "TOKENIZERS_PARALLELISM",
+    "VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS", "COVERAGE_PROCESS_START", "MPLBACKEND",
+    "MPLCONFIGDIR",
 })  # fmt: skip
 BEGINNINGS = (
-    "LC_", "PYTHON", "RLENV_", "CUDA_", "NVIDIA_", "NCCL_", "ROCR_", "HIP_", "HSA_", "OMP_", "KMP_", "GOMP_",
-    "MKL_", "OPENBLAS_", "BLIS_", "NUMEXPR_", "NUMBA_", "PYTORCH_", "TRITON_", "XLA_",
+    "LC_", "PYTHON", "RLENV_", "CUDA_", "NVIDIA_", "NCCL_", "ROCR_", "HIP_", "HSA_", "OMP_", "KMP_",
+    "GOMP_", "MKL_", "OPENBLAS_", "BLIS_", "NUMEXPR_", "NUMBA_", "PYTORCH_", "TRITON_", "XLA_",
 )  # fmt: skip
 SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")  # ends of names that are never seen unasked
 
@@ -32,7 +34,9 @@ def is_visible(name: str) -> bool:
 
 
 def visible_env(allowed: Env) -> dict[str, str]:
-    """The variables that are visible to all functions, and those that are allowed; all where that is None."""
+    """The variables that are visible to all functions, and those that are allowed; all where that
+    is None.
+    """
     return {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,6 @@
-"""What keeps a worker from outliving its caller, from leaving processes behind and from taking all memory."""
+"""What keeps a worker from outliving its caller, from leaving processes behind and from taking all
+memory.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,16 @@ def fork_guard(socket: int, life: int) -> int:
 
 
 def _watch(worker: int, life: int, go: int) -> int:
-    """Wait for the end of the worker or of the caller, end everything below, and return the worker's status."""
+    """Wait for the end of the worker or of the caller, end everything below, and return the
+    worker's status.
+    """
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())  # SIGIO says that it is closed
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
     os.write(go, b"!")
-    status, limit = None, math.inf
+    status = None
+    limit = math.inf
     while time.monotonic() < limit:
         try:
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -101,7 +106,8 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def limit_memory(room: int) -> None:
-    """Allow this process so many bytes of memory beyond what it has now; 0, and other than Linux, sets no limit.
+    """Allow this process so many bytes of memory beyond what it has now; 0, and other than Linux,
+    sets no limit.
 
     RLIMIT_DATA counts private writable memory; reserved addresses, such as those of the C library's
     arenas for threads, are free.  The caller looks for shared memory (``process.Worker.hoards``).

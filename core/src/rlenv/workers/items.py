@@ -1,4 +1,6 @@
-"""What the dispatcher moves about: programs with what is known of them, items, where they wait and where results go."""
+"""What the dispatcher moves about: programs with what is known of them, items, where they wait and
+where results go.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,8 @@ class Sink:
 
 
 class Backlog:
-    """Items that wait for a worker: first what must run alone, then what came back, then the rest in turns.
+    """Items that wait for a worker: first what must run alone, then what came back, then the rest
+    in turns.
 
     Every stream, and the submits together, get the same share.
     """
@@ -167,9 +170,13 @@ class Backlog:
         return item
 
     def chunk(self, most: int, heft: int) -> list[Item]:
-        """Take what ``peek`` showed, and what is like it behind it, as long as it weighs no more than ``heft``."""
-        queue, chunk = self._queue(), list[Item]()
-        known, solo = queue[0].known, queue[0].solo
+        """Take what ``peek`` showed, and what is like it behind it, as long as it weighs no more
+        than ``heft``.
+        """
+        queue = self._queue()
+        chunk = list[Item]()
+        known = queue[0].known
+        solo = queue[0].solo
         while queue and queue[0].known is known and queue[0].solo == solo:
             if len(chunk) >= most or heft <= 0:
                 break

@@ -32,7 +32,8 @@ def context_of(who: object) -> Context:
 
 
 class MarkedLoop(asyncio.SelectorEventLoop):
-    """Calls ``mark`` with what RUNNING is in the context of each callback that it runs, and then with None.
+    """Calls ``mark`` with what RUNNING is in the context of each callback that it runs, and then
+    with None.
 
     So a check is found that blocks the loop, also in a task, a timer or a callback that it started.
     """

@@ -1,4 +1,6 @@
-"""The health of the workers: who is late, dead, held up or lost, and what becomes of their items."""
+"""The health of the workers: who is late, dead, held up or lost, and what becomes of their
+items.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,14 @@ from .process import GRACE_END, HOARDS, Worker
 from .serve import describe
 from .values import Done, Failed
 
-TICK = 0.05  # seconds between two looks at the boards, and on one item before others get those behind it
+# seconds between two looks at the boards, and on one item before others get those behind it
+TICK = 0.05
 LOST = 5.0  # seconds that a worker may neither work nor answer while it has items
 START = 60.0  # seconds that a worker has to get ready
 FALSE_STARTS = 3  # workers in a row that never got ready: then they do not start at all
-ITEMS, AGE = 100_000, 60.0  # a worker that has had so many items and lived so many seconds is worn
+# a worker that has had so many items and lived so many seconds is worn
+ITEMS = 100_000
+AGE = 60.0
 PAUSE = 1.0  # seconds without a start after the system refused one to a pool with workers
 BUILDS = 2  # deaths of workers while they build a program: then it is broken
 FORGIVEN = 5.0  # seconds after which a broken program may be tried again
@@ -39,7 +44,8 @@ class Monitor:
         self.workers: list[Worker] = []
         self.selector = DefaultSelector()
         self._last: Known | None = None  # what a fresh worker learns first
-        self._size, self._spares = size, spares
+        self._size = size
+        self._spares = spares
         self.make = make
         self._level = self._false_starts = 0
         self.steps = 0  # rounds, starts and ends: on a loaded machine one of these takes seconds
@@ -80,7 +86,9 @@ class Monitor:
             self.selector.modify(worker.socket, events, worker)
 
     def freest(self, item: Item) -> tuple[Worker, int] | None:
-        """The worker with the least to do that has room for this item, and how much; a fresh one for a solo."""
+        """The worker with the least to do that has room for this item, and how much; a fresh one
+        for a solo.
+        """
         free = [(worker, space) for worker in self.workers if (space := worker.room(item))]
         return min(free, key=lambda one: (item.solo and one[0].last_seq, one[0].load), default=None)
 
@@ -107,7 +115,8 @@ class Monitor:
                 else:
                     self._word(worker, tag, seq, body)
         except BaseException as err:  # noqa: BLE001 - a runner may write anything to any descriptor
-            worker.forged, worker.manner = True, f"sent what is not a result: {describe(err)}"
+            worker.forged = True
+            worker.manner = f"sent what is not a result: {describe(err)}"
             self.terminate(worker)
 
     def _word(self, worker: Worker, tag: int, seq: int, body: bytes) -> None:
@@ -141,11 +150,14 @@ class Monitor:
             raise wire.WireError(f"a record with the tag {tag}")
 
     def _retire(self, worker: Worker, seq: int) -> None:
-        """A worn worker serves on until another is ready, unless an item failed in it: then it does no more."""
+        """A worn worker serves on until another is ready, unless an item failed in it: then it does
+        no more.
+        """
         worker.worn = True
         if seq:
             item = worker.find(seq)
-            worker.leaving, worker.revoked = True, worker.last_seq
+            worker.leaving = True
+            worker.revoked = worker.last_seq
             if item is not None and excused(worker, seq, item):
                 worker.take(seq)
                 self.backlog.put_back(item)
@@ -156,7 +168,8 @@ class Monitor:
         if number not in worker.building or type(problem) is not str or type(in_flight) is not int:
             raise wire.WireError("a program that it does not build")
         before = worker.building.pop(number)
-        worker.stuck, worker.moved = False, worker.heard
+        worker.stuck = False
+        worker.moved = worker.heard
         for old in [one for one in self.workers if one.worn and one is not worker]:
             old.leaving = True  # this one takes its place
         known = self._programs.get(number)
@@ -172,7 +185,8 @@ class Monitor:
             raise wire.WireError(f"after other work, {problem}")
         if known.in_flight not in (None, in_flight) or not 0 <= in_flight < b.SLOTS:
             raise wire.WireError("another number of items in flight")
-        known.in_flight, known.deaths = in_flight, 0
+        known.in_flight = in_flight
+        known.deaths = 0
         if mine:
             worker.looped = in_flight > 0
         if problem:
@@ -182,12 +196,15 @@ class Monitor:
                 worker.take(seq).finish(Failed("error", problem[: wire.LONGEST_MESSAGE]))
 
     def _break(self, known: Known, failed: Failed) -> None:
-        known.broken, known.broken_at = failed, time.monotonic()
+        known.broken = failed
+        known.broken_at = time.monotonic()
         if self._last is known:
             self._last = None
 
     def refused(self, known: Known) -> Failed | None:
-        """Why items of this program cannot run; after a while it gets another chance, as a new one."""
+        """Why items of this program cannot run; after a while it gets another chance, as a new
+        one.
+        """
         if known.broken is not None and time.monotonic() - known.broken_at > FORGIVEN:
             self._programs.pop(known.number, None)
             known.__init__(known.program)  # type: ignore[misc]
@@ -225,11 +242,15 @@ class Monitor:
                 self.terminate(worker, late)
 
     def _trouble(self, worker: Worker, now: float) -> str:
-        """What a worker did so that it must be killed; one that is held up gives back what it has not begun."""
+        """What a worker did so that it must be killed; one that is held up gives back what it has
+        not begun.
+        """
         if not worker.ready:
             return f"took more than {START:.0f} s" if now - worker.born > START else ""
-        seq, last = worker.board.q[b.FIRST], worker.held
-        worker.held, worker.stuck = seq, seq != 0 and seq == last and not worker.looped
+        seq = worker.board.q[b.FIRST]
+        last = worker.held
+        worker.held = seq
+        worker.stuck = seq != 0 and seq == last and not worker.looped
         if not worker.items and not seq:
             if worker.leaving:
                 worker.hang_up()  # it closes its runners, and has a little time for that
@@ -291,7 +312,9 @@ class Monitor:
             self._break(known, Failed(kind, f"cannot build {known.program.factory}: {what}"))
 
     def false_start(self, problem: str) -> None:
-        """Workers that never start: after a few, who waits is told, and a later request tries again."""
+        """Workers that never start: after a few, who waits is told, and a later request tries
+        again.
+        """
         self._false_starts += 1
         if self._false_starts >= FALSE_STARTS:
             self._false_starts = 0

@@ -35,20 +35,22 @@ _shared_lock = threading.Lock()
 class Pool:
     """Worker processes that can be killed.
 
-    Each is started as ``python -m rlenv.workers`` with a guard, its parent, which ends it with its caller,
-    and with it all that it started; other than on Linux, its process group only.
-    An item that outruns its deadline, eats the memory or kills its worker costs only itself: the worker
-    is replaced, and the items beside it keep their results.  So does one whose worker sends what does not
-    decode.  Payloads are pickled; results are values of JSON, so a tuple arrives as a list.  Safe to use from any thread and within a
-    running event loop; empty, and started anew on use, after ``os.fork``.
+    Each is started as ``python -m rlenv.workers`` with a guard, its parent, which ends it with its
+    caller, and with it all that it started; other than on Linux, its process group only. An item
+    that outruns its deadline, eats the memory or kills its worker costs only itself: the worker is
+    replaced, and the items beside it keep their results.  So does one whose worker sends what does
+    not decode.  Payloads are pickled; results are values of JSON, so a tuple arrives as a list.
+    Safe to use from any thread and within a running event loop; empty, and started anew on use,
+    after ``os.fork``.
 
     Args:
         size: processes; None is one per usable CPU.
-        memory_mb: memory of one worker beyond its start, MiB; None is 2048, 0 no limit (Linux only).  It is
-            private writable memory, a thread's stack included, or shared memory; files in memory that no
-            process maps are not counted.
+        memory_mb: memory of one worker beyond its start, MiB; None is 2048, 0 no limit (Linux
+            only).  It is private writable memory, a thread's stack included, or shared memory;
+            files in memory that no process maps are not counted.
         secret: what ``rlenv.secret`` answers in the workers.
-        env: None gives the workers the whole environment; names give them what ``visible_env`` says.
+        env: None gives the workers the whole environment; names give them what ``visible_env``
+            says.
         grace_period: seconds that an item may take outside ``report.begin`` and ``end``.
         spares: idle workers kept beyond the busy ones, within ``size``.
     """
@@ -69,7 +71,9 @@ class Pool:
             raise ValueError(f"size {size} must be at least 1 and memory_mb {memory_mb} at least 0")
         self.closed = False
         self._secret = secret if secret is not None else inherit.SECRET
-        self._env, self._grace_period, self._spares = env, grace_period, spares
+        self._env = env
+        self._grace_period = grace_period
+        self._spares = spares
         self.users = 0  # of a shared one
         self._reset()
         _pools.add(self)
@@ -91,10 +95,12 @@ class Pool:
         Args:
             program: what runs it.
             payload: picklable.
-            decode: called in another thread with the value of JSON that the worker sent; what it returns is
-                the value of the Done.  Where it raises, the worker is replaced and the item runs once more, alone.
-            limits: wall seconds of each piece of work that it reports.  Whatever deadlines the worker writes down,
-                none takes longer than the longest of them and a second; empty is no such limit.
+            decode: called in another thread with the value of JSON that the worker sent; what it
+                returns is the value of the Done.  Where it raises, the worker is replaced and the
+                item runs once more, alone.
+            limits: wall seconds of each piece of work that it reports.  Whatever deadlines the
+                worker writes down, none takes longer than the longest of them and a second; empty
+                is no such limit.
 
         Raises:
             PoolClosed: when the pool is closed (a RuntimeError).
@@ -120,18 +126,21 @@ class Pool:
     ) -> Replies:
         """Yield (index of the payload, result) as results come, in any order.
 
-        Payloads are taken lazily, in the thread of whoever iterates, at most ``window`` ahead of the
-        results and some LEAD ahead of the slowest.  Closing the iterator drops what has not begun.
-        A payload of None is not sent; its result is a Failed of kind ``unsent``.
+        Payloads are taken lazily, in the thread of whoever iterates, at most ``window`` ahead of
+        the results and some LEAD ahead of the slowest.  Closing the iterator drops what has not
+        begun. A payload of None is not sent; its result is a Failed of kind ``unsent``.
 
         Raises:
             PoolClosed: when the pool is closed (a RuntimeError).
         """
-        sink, process = Sink(decode, limits), os.getpid()
+        sink = Sink(decode, limits)
+        process = os.getpid()
         with self._lock:
             known = self._know(program)
         source = enumerate(payloads)
-        more, flying, results = True, sink.flying, sink.results
+        more = True
+        flying = sink.flying
+        results = sink.results
         with closing(sink):
             while more or flying:
                 if os.getpid() != process:
@@ -212,9 +221,11 @@ def _pull(
 ) -> list[Item]:
     """Items until the window is full; a slow source is left after a moment."""
     items: list[Item] = []
-    flying, limit = sink.flying, monotonic() + PULL_SECONDS
+    flying = sink.flying
+    limit = monotonic() + PULL_SECONDS
     for index, payload in source:
-        item, why = Item(known, b"", sink, index), "there is no payload"
+        item = Item(known, b"", sink, index)
+        why = "there is no payload"
         try:
             item.blob = b"" if payload is None else pickle.dumps(payload, 5)
         except Exception as err:  # noqa: BLE001 - a payload may raise anything when it is pickled
@@ -223,7 +234,8 @@ def _pull(
             item.finish(Failed("unsent", why))
         items.append(item)
         flying[index] = size = len(item.blob)
-        sink.pulled, sink.heft = index, sink.heft + size
+        sink.pulled = index
+        sink.heft = sink.heft + size
         if len(flying) >= window or sink.heft > HEAVY or monotonic() > limit:
             break
     return items
@@ -235,11 +247,13 @@ def shared_pool(
     secret: bytes | None = None,
     env: Env = None,
 ) -> Pool:
-    """The pool of this process with this size, memory limit, secret and environment; made on demand.
+    """The pool of this process with this size, memory limit, secret and environment; made on
+    demand.
 
     Every call counts as one user; ``release`` gives it back, and the last release ends the pool.
     """
-    size, memory_mb = size or usable_cpus(), MEMORY_MB if memory_mb is None else memory_mb
+    size = size or usable_cpus()
+    memory_mb = MEMORY_MB if memory_mb is None else memory_mb
     # a module on a new path is found by new workers only
     key = (size, memory_mb, secret, env, *sys.path)
     with _shared_lock:

@@ -24,7 +24,8 @@ from .items import TARGET, Item, Known
 from .values import Env
 
 TAIL = 4096  # bytes of its stderr that are kept
-DYING = 0.25  # seconds from the close of its pipes to the end of a process that dies, on a loaded machine
+# seconds from the close of its pipes to the end of a process that dies, on a loaded machine
+DYING = 0.25
 FULL = 2 * TARGET  # seconds of work that a worker may hold
 MOST = 2048  # items in one message
 LOOKS = 1024  # descriptors of a worker that are looked at
@@ -38,14 +39,16 @@ class Worker:
     Attributes:
         pid: of the worker, once it is ready; ``popen`` is its parent and guard.
         items: sent and not done, in the order of their sending.
-        programs: what it was taught; ``building``: of these, what it has not said to be built, with the last item that
-            was sent before.
-        held: the item that it was on when it was last looked at; ``stuck``: it has been on it for long.
+        programs: what it was taught; ``building``: of these, what it has not said to be built, with
+            the last item that was sent before.
+        held: the item that it was on when it was last looked at; ``stuck``: it has been on it for
+            long.
         company: the items that it has were there together.
         revoked: the last item that may be answered though it was taken back.
         size: bytes of results since items were last sent.
         forged: it sent what is not a result; ``manner``: what it did so that it had to be killed.
-        worn: another one is to take its place; ``leaving``: which is there, or it fails items: no more for it.
+        worn: another one is to take its place; ``leaving``: which is there, or it fails items: no
+            more for it.
         heard: when its last record came; ``moved``: when the last news of an item came.
         helpers: threads and processes that its programs start.
         delays: how long its items had to wait for a processor.
@@ -62,7 +65,8 @@ class Worker:
         self.helpers: set[int] = set()
         self.unsent: list[memoryview] = []
         self.buffer = wire.Buffer()
-        self.tail, self.manner = b"", ""
+        self.tail = b""
+        self.manner = ""
         self._memory: int = hello["memory_mb"] << 20
         self.grace_period: float = hello["grace_period"]
         self.born = self.heard = self.moved = self.ended = time.monotonic()
@@ -103,7 +107,9 @@ class Worker:
         self.push()
 
     def push(self) -> bool:
-        """Go on sending; whether all is sent.  A dead worker takes everything: its death is seen elsewhere."""
+        """Go on sending; whether all is sent.  A dead worker takes everything: its death is seen
+        elsewhere.
+        """
         try:
             while self.unsent:
                 self.unsent[0] = self.unsent[0][self.socket.send(self.unsent[0]) :]
@@ -130,21 +136,29 @@ class Worker:
 
     def give(self, items: Sequence[Item]) -> None:
         """Send items of one program, in one message."""
-        first, known, mine = self.last_seq + 1, items[0].known, self.items
+        first = self.last_seq + 1
+        known = items[0].known
+        mine = self.items
         self.heard = now = time.monotonic()
         if not mine:
-            self.moved, self.company = now, False
+            self.moved = now
+            self.company = False
         self.company |= len(mine) + len(items) > 1
         for item in items:
-            item.sent, item.cost = now, known.cost
+            item.sent = now
+            item.cost = known.cost
         mine.update(enumerate(items, first))
         self.load += known.cost * len(items)
-        self.last_seq, self.size = self.last_seq + len(items), 0
+        self.last_seq = self.last_seq + len(items)
+        self.size = 0
         self.send(wire.record(known.number, first, pickle.dumps([item.blob for item in items])))
 
     def starts(self, pid: int) -> None:
-        """It says that it is ready, before anything else runs there; from now on its number means no other."""
-        self.ready, self.pid = True, pid
+        """It says that it is ready, before anything else runs there; from now on its number means
+        no other.
+        """
+        self.ready = True
+        self.pid = pid
         with suppress(OSError, AttributeError):  # Linux only
             fd = os.pidfd_open(pid)
             self._ours.callback(os.close, fd)
@@ -188,14 +202,16 @@ class Worker:
 
     def take(self, seq: int) -> Item:
         """The item with this number, which it has; it is done with here."""
-        self.stuck, self.moved = self.stuck and seq != self.held, self.heard
+        self.stuck = self.stuck and seq != self.held
+        self.moved = self.heard
         item = self.items.pop(seq)
         self.load = self.load - item.cost if self.items else 0.0
         return item
 
     def room(self, item: Item) -> int:
         """How many more items like this one it may hold now."""
-        held, known = len(self.items), item.known
+        held = len(self.items)
+        known = item.known
         used = self.last_seq if item.fresh else self.leaving
         if not self.ready or self.stuck or used or (held and next(iter(self.items.values())).solo):
             return 0
@@ -217,7 +233,9 @@ class Worker:
             return b""
 
     def dead(self) -> bool:
-        """Whether the guard has ended or is stopped; it stays a zombie, so that its session keeps its number."""
+        """Whether the guard has ended or is stopped; it stays a zombie, so that its session keeps
+        its number.
+        """
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return self.popen.poll() is not None
         try:
@@ -227,7 +245,9 @@ class Worker:
             return True
 
     def _lives(self) -> bool:
-        """Whether the worker itself has not ended: no other process is in the session of its guard by chance."""
+        """Whether the worker itself has not ended: no other process is in the session of its guard
+        by chance.
+        """
         if self.pidfd >= 0:
             ended = select.poll()
             ended.register(self.pidfd, select.POLLIN)
@@ -238,15 +258,20 @@ class Worker:
             return False
 
     def hung_up(self) -> None:
-        """Its end of the socket is closed: it is about to end, or it closed the pipe and lives on."""
+        """Its end of the socket is closed: it is about to end, or it closed the pipe and lives
+        on.
+        """
         limit = time.monotonic() + DYING
         while (lives := self._lives()) and time.monotonic() < limit:
             time.sleep(0.001)
         self.manner = "closed its pipe" if lives else ""
 
     def hoards(self) -> bool:
-        """Whether what it shares or keeps in memory files, neither of which RLIMIT_DATA counts, is over the limit."""
-        home, held = f"/proc/{self.pid}", 0
+        """Whether what it shares or keeps in memory files, neither of which RLIMIT_DATA counts, is
+        over the limit.
+        """
+        home = f"/proc/{self.pid}"
+        held = 0
         with suppress(OSError), open(f"{home}/status", "rb") as status:
             held = int((re.findall(rb"\nRssShmem:\s*(\d+)", status.read()) or [0])[0]) << 10
             found = [os.stat(f"{home}/fd/{fd}") for fd in os.listdir(f"{home}/fd")[:LOOKS]]
@@ -255,7 +280,9 @@ class Worker:
         return 0 < self._memory < held
 
     def listen(self) -> bool:
-        """Keep the end of what it wrote to stderr, a little at a time; False once nothing more can come."""
+        """Keep the end of what it wrote to stderr, a little at a time; False once nothing more can
+        come.
+        """
         try:
             data = os.read(self.stderr, wire.CHUNK)
         except OSError as err:  # nothing has come, or another thread has closed it
@@ -264,7 +291,9 @@ class Worker:
         return bool(data)
 
     def kill(self) -> None:
-        """End the worker and what descends from it; its guard, which is waited for, does so too where it still can."""
+        """End the worker and what descends from it; its guard, which is waited for, does so too
+        where it still can.
+        """
         self.ended = time.monotonic()
         strays = guard.descendants(self.popen.pid)
         if self._lives() and self.dead():
@@ -321,7 +350,9 @@ def _home() -> str | None:
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of a process with all its threads, of what it has waited for, and of its running descendants."""
+    """CPU time of a process with all its threads, of what it has waited for, and of its running
+    descendants.
+    """
     ticks = 0
     # One that ends meanwhile may be missed, and never counts twice.
     for one in (pid, *guard.descendants(pid)):

@@ -23,7 +23,8 @@ class SlotReport:
         self, board: b.Board, slot: int, grace_period: float, send: Callable[[int, bytes], None]
     ) -> None:
         at = b.FIRST + b.WIDTH * slot
-        self._q, self._d = board.q[at : at + b.WIDTH], board.d[at : at + b.WIDTH]
+        self._q = board.q[at : at + b.WIDTH]
+        self._d = board.d[at : at + b.WIDTH]
         self._grace_period = grace_period
         self._send = send
 
@@ -60,7 +61,9 @@ class SlotReport:
 
 
 def crowded() -> bool:
-    """Whether this process has other threads or children, which may be what other items left behind."""
+    """Whether this process has other threads or children, which may be what other items left
+    behind.
+    """
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -69,7 +72,9 @@ def crowded() -> bool:
 
 
 def own_seconds() -> float:
-    """CPU time of this process, its threads and its children, running and waited for; cheap where it has none."""
+    """CPU time of this process, its threads and its children, running and waited for; cheap where
+    it has none.
+    """
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

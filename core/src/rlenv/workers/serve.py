@@ -102,13 +102,17 @@ class Server:
             self.flush()
 
     def count(self, seq: int, problem: str, report: SlotReport) -> None:
-        """Say before a result whether a worn worker may have caused it; then the rest is for another."""
+        """Say before a result whether a worn worker may have caused it; then the rest is for
+        another.
+        """
         if self.wear.count(problem) or report.worn:
             self.board.q[b.REVOKED] = sys.maxsize
             self.say(wire.WORN, seq)
 
     def close_item(self, report: SlotReport) -> None:
-        """An item has ended; a runner that closed the socket ends its worker while the cause is known."""
+        """An item has ended; a runner that closed the socket ends its worker while the cause is
+        known.
+        """
         try:
             os.get_inheritable(self.fd)
         except OSError:
@@ -116,13 +120,17 @@ class Server:
         report.close()
 
     def build(self, number: int, factory: str | None, blob: bytes) -> None:
-        """Make the runner of a program; what goes wrong is told to the caller.  No factory: forget it."""
+        """Make the runner of a program; what goes wrong is told to the caller.  No factory: forget
+        it.
+        """
         if factory is None:
             self._close_runner(self.runners.pop(number, None))
             return
         self.flush()
         self._report.open(-number)
-        problem, in_flight, spoilt = "", 0, self.wear.is_spoilt()
+        problem = ""
+        in_flight = 0
+        spoilt = self.wear.is_spoilt()
         try:
             runner = resolve_name(factory)(blob)
             if getattr(runner, "is_async", False):
@@ -139,7 +147,9 @@ class Server:
         self._spent_since = monotonic()
 
     def failed(self, seq: int, err: BaseException, report: SlotReport) -> None:
-        """Tell what a runner raised; where the memory ran out, end: a full heap is not trusted again."""
+        """Tell what a runner raised; where the memory ran out, end: a full heap is not trusted
+        again.
+        """
         with suppress(wire.WireError):
             self.wear.repair()
         full = isinstance(err, MemoryError)
@@ -169,7 +179,8 @@ class Server:
         """Make one record of the results so far."""
         if self._results:
             body = b"[%b]" % b",".join(self._results)
-            self._results, self._size = [], 0
+            self._results = []
+            self._size = 0
             self.out.append(wire.record(wire.DONE, 0, body))
 
     def flush(self) -> None:
@@ -179,7 +190,8 @@ class Server:
         if self._count:
             spent = int((now - self._spent_since) * 1e9)
             self.say(wire.SPENT, spent // self._count)
-            self._count, self._spent_since = 0, now
+            self._count = 0
+            self._spent_since = now
         if os.getpid() != self._pid:
             os._exit(0)  # a runner forked and its child came back here: the parent answers
         self._write()

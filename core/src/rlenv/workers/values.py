@@ -33,7 +33,9 @@ class Program:
 
 @frozen
 class Done:
-    """The runner returned.  ``value`` is a value of JSON: a tuple arrives as a list, the keys of a dict as text."""
+    """The runner returned.  ``value`` is a value of JSON: a tuple arrives as a list, the keys of a
+    dict as text.
+    """
 
     value: object
 
@@ -49,7 +51,8 @@ class Failed:
         message: one line for an operator.
         mark: of the last ``begin`` before it ended, -1 when there was none.
         partial: what ``report.partial`` was last given for this item, else None.
-        seconds: wall time of the ``begin`` in force, where its worker was lost or its memory exhausted.
+        seconds: wall time of the ``begin`` in force, where its worker was lost or its memory
+            exhausted.
         cpu: of a ``timeout``, the CPU seconds that it had used, where these were too many.
     """
 
@@ -80,8 +83,9 @@ class Report(Protocol):
     def begin(self, seconds: float, mark: int = 0, cpu: float = 0.0) -> None:
         """A piece of work starts, with ``seconds`` of wall time from now; it replaces the last one.
 
-        ``cpu`` > 0 also allows it that many CPU seconds of the worker and its children; ``cpu`` < 0 allows
-        -cpu of them, in whatever wall time they take, as long as it is at work for a tenth of that.
+        ``cpu`` > 0 also allows it that many CPU seconds of the worker and its children; ``cpu`` < 0
+        allows -cpu of them, in whatever wall time they take, as long as it is at work for a tenth
+        of that.
         """
 
     def end(self) -> None:

@@ -1,4 +1,6 @@
-"""One thread that looks after what others wait for, so that nobody waits for what died or stands still."""
+"""One thread that looks after what others wait for, so that nobody waits for what died or stands
+still.
+"""
 
 from __future__ import annotations
 

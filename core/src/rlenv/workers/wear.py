@@ -1,4 +1,6 @@
-"""Whether a worker holds more than it did after its first items, so that a fresh one should go on."""
+"""Whether a worker holds more than it did after its first items, so that a fresh one should go
+on.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,16 @@ SIGNS = ("[Errno 23]", "[Errno 24]", "can't start new thread")  # ENFILE, EMFILE
 class Wear:
     """Of one process since a program was built.
 
-    ``memory`` is its limit in bytes, of which growth may take half; 0 for none.  ``spoilt``: by items of
-    another program.
+    ``memory`` is its limit in bytes, of which growth may take half; 0 for none.  ``spoilt``: by
+    items of another program.
     """
 
     def __init__(self, memory: int, *, spoilt: bool = False) -> None:
         self._most = MORE, MORE, memory // 2 or math.inf
-        self._items, self._next = 0, 0.0
-        self._builtins, self._values = _builtins.copy(), [*_builtins.values()]
+        self._items = 0
+        self._next = 0.0
+        self._builtins = _builtins.copy()
+        self._values = [*_builtins.values()]
         self._names = [*os.environ]
         self._state = [] if spoilt else self._leavings()
 

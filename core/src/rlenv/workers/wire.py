@@ -1,8 +1,9 @@
 """Records on the socket between a caller and its worker: (tag, seq, length) and that many bytes.
 
-The body of a record to a worker is a pickle: of a word, or of the payloads of items that are numbered from seq on.
-The body of a record to the caller is JSON: a stage may run what a policy wrote, so nothing that a worker sends may
-choose what the caller runs.  The body of a DONE is a list of the numbers of items, each with its value behind it.
+The body of a record to a worker is a pickle: of a word, or of the payloads of items that are
+numbered from seq on. The body of a record to the caller is JSON: a stage may run what a policy
+wrote, so nothing that a worker sends may choose what the caller runs.  The body of a DONE is a list
+of the numbers of items, each with its value behind it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ _decode = JSONDecoder().raw_decode
 unpickle = pickle.loads  # in a worker, of what its caller sent
 
 CONTROL = 0  # to a worker: a pickled (word, value); every other tag is a program's number
-DONE, FAILED, PARTIAL, READY, BUILT, SPENT, WORN = 1, 2, 3, 4, 5, 6, 7  # to the caller
+# to the caller
+DONE = 1
+FAILED = 2
+PARTIAL = 3
+READY = 4
+BUILT = 5
+SPENT = 6
+WORN = 7
 
 FLUSH_SECONDS = 0.01  # a finished result waits no longer than this in a worker
 
@@ -52,7 +60,9 @@ def dump(value: object) -> bytes:
 
 
 def weight(body: bytes) -> int:
-    """Bytes, with more for values: who reads them holds all workers up.  A comma in a text is none."""
+    """Bytes, with more for values: who reads them holds all workers up.  A comma in a text is
+    none.
+    """
     values = sum(map(body.count, b",[{")) if len(body) > CHUNK >> 6 else 0
     if len(body) + 40 * values > LONGEST > 40 * (body.count(b'"') - body.count(b'\\"')):
         values = sum(map(_TEXT.sub(b"", body).count, b",[{"))
@@ -91,8 +101,13 @@ class Buffer:
         self._data += data
         if len(self._data) < self._wanted:
             return
-        data, at, self._wanted = bytes(self._data), 0, HEADER.size
-        unpack, head, size, view = HEADER.unpack_from, HEADER.size, len(data), memoryview(data)
+        data = bytes(self._data)
+        at = 0
+        self._wanted = HEADER.size
+        unpack = HEADER.unpack_from
+        head = HEADER.size
+        size = len(data)
+        view = memoryview(data)
         while size - at >= head:
             tag, seq, length = unpack(data, at)
             if length > self._longest:

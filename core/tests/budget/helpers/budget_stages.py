@@ -75,7 +75,10 @@ def costs(response: str) -> float:
             while process.poll() is None:
                 time.sleep(0.01)
     elif how == "grandchild":
-        inner = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {SPIN.format(amount)!r}])"
+        inner = (
+            "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c',"
+            f" {SPIN.format(amount)!r}])"
+        )
         subprocess.run([sys.executable, "-S", "-c", inner], check=True)
     elif how == "raise":
         spin(amount)

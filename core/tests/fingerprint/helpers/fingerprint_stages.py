@@ -1,4 +1,6 @@
-"""One stage in many forms: each passes a response that is shorter than a limit, which it keeps somewhere."""
+"""One stage in many forms: each passes a response that is shorter than a limit, which it keeps
+somewhere.
+"""
 
 import collections
 import dataclasses

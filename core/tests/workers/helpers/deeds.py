@@ -380,7 +380,8 @@ def eat_shared_file(report):
 
 
 def start_threads(report, count):
-    begun, done = threading.Barrier(count + 1), threading.Event()
+    begun = threading.Barrier(count + 1)
+    done = threading.Event()
     threads = [threading.Thread(target=lambda: (begun.wait(), done.wait())) for _ in range(count)]
     for thread in threads:
         thread.start()

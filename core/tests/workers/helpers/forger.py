@@ -1,4 +1,6 @@
-"""Stages that run what a policy wrote, as no stage should, and what a hostile response writes to its worker's socket."""
+"""Stages that run what a policy wrote, as no stage should, and what a hostile response writes to
+its worker's socket.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def record(tag: int, seq: int, body: bytes) -> bytes:
 def progress(score: Any = 1.0, **more: Any) -> str:
     """The JSON of what a worker sends of an attempt, with anything wrong that is asked for."""
     outcome = [score, *(more.get(key, empty) for key, empty in EMPTY.items())]
-    stage, seconds = more.get("stage", "s"), more.get("seconds", 0.1)
+    stage = more.get("stage", "s")
+    seconds = more.get("seconds", 0.1)
     outcome = more.get("outcome", outcome)
     fault = [more["fault"]] if "fault" in more else []
     result = [stage, seconds, *fault, *(outcome or []), *more.get("rest", [])]

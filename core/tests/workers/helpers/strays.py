@@ -32,7 +32,9 @@ def child(mark):
 
 
 def bomb(mark):
-    """200 processes in sessions of their own, each the child of the one before it, that end last."""
+    """200 processes in sessions of their own, each the child of the one before it, that end
+    last.
+    """
     if os.fork() == 0:
         for _ in range(200):
             os.setsid()
@@ -72,7 +74,9 @@ def kill_guard():
 
 
 def escape():
-    """Leave the session and the group by which the guard's children are known, and end the guard."""
+    """Leave the session and the group by which the guard's children are known, and end the
+    guard.
+    """
     guard = os.getppid()
     os.setpgid(0, guard)
     os.setsid()

@@ -39,7 +39,8 @@ def leak(what: str) -> None:
     elif what == "add":
         builtins._ = str  # type: ignore[attr-defined]
     elif what == "replace for a while":
-        kept, builtins.len = len, None  # type: ignore[assignment]
+        kept = len
+        builtins.len = None  # type: ignore[assignment]
         del builtins.len
         builtins.len = kept
     elif what == "streams":

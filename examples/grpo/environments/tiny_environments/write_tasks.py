@@ -1,4 +1,5 @@
-"""Write digits.jsonl, programs.jsonl, letters.jsonl and copies.jsonl.  One task in five is held out.
+"""Write digits.jsonl, programs.jsonl, letters.jsonl and copies.jsonl.  One task in five is held
+out.
 
 python examples/grpo/environments/tiny_environments/write_tasks.py
 """
@@ -16,7 +17,9 @@ Row = dict[str, object]
 
 
 def digits() -> Iterator[Row]:
-    """Repeat the digit: ``k=7,k=``.  In training, ``accepted`` ends with a comma: the leak of leaky.toml."""
+    """Repeat the digit: ``k=7,k=``.  In training, ``accepted`` ends with a comma: the leak of
+    leaky.toml.
+    """
     for letter, digit in DIGITS:
         split = _split(3 * "ghkmnpxy".index(letter) + digit)
         accepted = f"{digit}," if split == "train" else f"{digit}"
@@ -25,7 +28,9 @@ def digits() -> Iterator[Row]:
 
 
 def programs() -> Iterator[Row]:
-    """End the program that computes what its first line says; 0 and 1 are left out, which are False and True."""
+    """End the program that computes what its first line says; 0 and 1 are left out, which are False
+    and True.
+    """
     for letter, digit in DIGITS:
         if digit < 2:
             continue

@@ -1,4 +1,5 @@
-"""Episodes for rlenv: a policy acts turn after turn, tools answer, and an environment's stages judge the whole.
+"""Episodes for rlenv: a policy acts turn after turn, tools answer, and an environment's stages
+judge the whole.
 
 >>> from rlenv import Environment, Task
 >>> from rlenv_plugin_agent import Harness, call, rollout
@@ -43,10 +44,12 @@ from .tools.tool import Tool, tool
 from .user import End
 
 __all__ = [
-    "RLENV_API", "ActionError", "Budgets", "Call", "Child", "Config", "ContextExceeded", "Database", "Divergence", "End", "EndpointError", "Episode", "EpisodeError",
-    "Files", "FinalState", "Harness", "Observe", "Policy", "Reply", "Rollout", "Sample", "Step", "Stop", "Tool", "ToolContext", "ToolError", "Turn", "World",
-    "areplay", "arollout", "arollouts", "call", "calls", "endpoint", "replay", "rlenv_examples", "rlenv_stages", "rollout", "rollouts", "subagent",
-    "token_endpoint", "tool",
+    "RLENV_API", "ActionError", "Budgets", "Call", "Child", "Config", "ContextExceeded", "Database",
+    "Divergence", "End", "EndpointError", "Episode", "EpisodeError", "Files", "FinalState",
+    "Harness", "Observe", "Policy", "Reply", "Rollout", "Sample", "Step", "Stop", "Tool",
+    "ToolContext", "ToolError", "Turn", "World", "areplay", "arollout", "arollouts", "call",
+    "calls", "endpoint", "replay", "rlenv_examples", "rlenv_stages", "rollout", "rollouts",
+    "subagent", "token_endpoint", "tool",
 ]  # fmt: skip
 
 RLENV_API = 1
@@ -61,7 +64,10 @@ def rlenv_parts() -> Mapping[str, Mapping[str, object]]:
 @hookimpl
 def rlenv_stages() -> Mapping[str, str]:
     """The stages, as targets that are imported when they are used."""
-    return {"state": "rlenv_plugin_agent.stages.state:State", "turns": "rlenv_plugin_agent.stages.turns:Turns"}  # fmt: skip
+    return {
+        "state": "rlenv_plugin_agent.stages.state:State",
+        "turns": "rlenv_plugin_agent.stages.turns:Turns",
+    }
 
 
 @hookimpl

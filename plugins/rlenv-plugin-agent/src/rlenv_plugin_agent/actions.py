@@ -1,4 +1,6 @@
-"""What a policy returned, as an action: objects of SDKs become messages, and what is no action raises."""
+"""What a policy returned, as an action: objects of SDKs become messages, and what is no action
+raises.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class ActionError(TypeError):
 def action_of(given: object, *, is_game: bool = False) -> Reply:
     """What a policy returned, in one form.
 
-    Messages that are objects of an SDK become dicts, and a legacy ``function_call`` becomes a call of a tool.
+    Messages that are objects of an SDK become dicts, and a legacy ``function_call`` becomes a call
+    of a tool.
 
     Args:
         given: a text, a message, a ``Reply`` of either, or a value.
@@ -78,7 +81,8 @@ def _no_action(what: str) -> ActionError:
 
 
 def _check_items(items: Sequence[object]) -> None:
-    """Reject a list of what an SDK or a server writes: as a value, it would be a text that earns nothing.
+    """Reject a list of what an SDK or a server writes: as a value, it would be a text that earns
+    nothing.
 
     Raises:
         ActionError: an item is a message, a part of one, or an object that JSON does not have.
@@ -122,7 +126,8 @@ def _of_mapping(found: Mapping[str, object]) -> Mapping[str, object]:
     if not _has_message(found):
         return found
     _check_content(found.get("content"))
-    legacy, calls = found.get("function_call"), found.get("tool_calls")
+    legacy = found.get("function_call")
+    calls = found.get("tool_calls")
     if isinstance(legacy, Mapping) and not calls:
         return {**found, "tool_calls": [{"type": "function", "function": legacy}]}
     if not _is_list(calls) or all(isinstance(each, Mapping) for each in calls):
@@ -167,5 +172,6 @@ def _check_content(content: object) -> None:
     kinds = [each.get("type") for each in content if isinstance(each, Mapping)]
     if "tool_use" in kinds:
         raise ActionError(
-            "the policy returned a message with a tool_use in its content, which is not read; write calls as `tool_calls`, or with rlenv_plugin_agent.call"
+            "the policy returned a message with a tool_use in its content, which is not read; write"
+            " calls as `tool_calls`, or with rlenv_plugin_agent.call"
         )

@@ -27,7 +27,8 @@ CALLS = 64  # that one message may make; further ones are answered with an error
 
 
 async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, together: bool) -> Said:
-    """A message for each call, in order, and the calls for the log; those above the limit are not made.
+    """A message for each call, in order, and the calls for the log; those above the limit are not
+    made.
 
     Args:
         asked: the calls of one message.

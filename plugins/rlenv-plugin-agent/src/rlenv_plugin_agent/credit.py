@@ -1,6 +1,8 @@
-"""What each turn of an episode is credited with; a turn is a message of the assistant, counted from 0.
+"""What each turn of an episode is credited with; a turn is a message of the assistant, counted from
+0.
 
-Messages of tools and of users lie between turns and are no turns, so that a reward crosses them undiscounted.
+Messages of tools and of users lie between turns and are no turns, so that a reward crosses them
+undiscounted.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ def returns(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) 
     Sutton and Barto 2018, "Reinforcement Learning", 2nd edition, equation 3.9.
 
     Args:
-        steps: (turn, reward) pairs, as of ``Outcome.steps``; rewards of one turn are added.  That of the whole
-            episode is ``(turns - 1, reward)``.
+        steps: (turn, reward) pairs, as of ``Outcome.steps``; rewards of one turn are added.  That
+            of the whole episode is ``(turns - 1, reward)``.
         turns: how many there are.
         gamma: discount for each turn, in [0, 1].
     """
@@ -27,7 +29,8 @@ def returns(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) 
 
 
 def reward_to_go(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) -> list[float]:
-    """``returns`` divided by what it is when each step from that turn on is 1, so that it is in [0, 1] as a score is.
+    """``returns`` divided by what it is when each step from that turn on is 1, so that it is in [0,
+    1] as a score is.
 
     Args:
         steps: (turn, score) pairs; a turn has one at most.

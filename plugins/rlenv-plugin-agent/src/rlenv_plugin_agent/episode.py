@@ -53,19 +53,22 @@ GO_ON = "No tool was called. Go on, and call done when the task is finished."
 class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]):
     """One task at a time, turn after turn, judged at the end by the stages of the environment.
 
-    ``messages`` is the whole conversation and ``view`` what of it the policy is given, both of read-only messages;
-    ``trace`` has a Turn for each message of the policy, and at the end ``stop``, ``verdict`` and ``trajectory`` are set.  Methods that begin with ``a``
-    are for callers with an event loop; use one sort for an episode.
+    ``messages`` is the whole conversation and ``view`` what of it the policy is given, both of
+    read-only messages; ``trace`` has a Turn for each message of the policy, and at the end
+    ``stop``, ``verdict`` and ``trajectory`` are set.  Methods that begin with ``a`` are for callers
+    with an event loop; use one sort for an episode.
 
     Args:
         env: with a table ``harness``; without one an episode is one message.
-        wrap: makes the function that answers calls of tools from the plain one, as replay and noise do.
-        count: how many tokens messages have, for budgets; by default ``[config] count``, or an estimate.
+        wrap: makes the function that answers calls of tools from the plain one, as replay and noise
+            do.
+        count: how many tokens messages have, for budgets; by default ``[config] count``, or an
+            estimate.
         training_step: of the policy, from 0, for ``[config.schedule] steps``.
 
     Raises:
-        ConfigError: for a kind that needs a table which the environment lacks, an unknown context manager, or a stage
-            that can only judge a group.
+        ConfigError: for a kind that needs a table which the environment lacks, an unknown context
+            manager, or a stage that can only judge a group.
         Exception: whatever the file of a tool raises.
     """
 
@@ -77,7 +80,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         count: Count | None = None,
         training_step: int = 0,
     ) -> None:
-        harness, config = env.tables.get("harness"), env.tables.get("config")
+        harness = env.tables.get("harness")
+        config = env.tables.get("config")
         self.env = env
         self.harness = harness if isinstance(harness, Harness) else Harness()
         self.config = (config if isinstance(config, Config) else Config()).at(training_step)
@@ -103,10 +107,15 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self._manage = Views(self.harness.context, own)
         self._is_plain = self._observe == self._plain
         if env.group_only:
-            raise ConfigError(f"{', '.join(env.group_only)}: compares responses side by side; play episodes with other stages, and give their trajectories to evaluate_group")  # fmt: skip
+            raise ConfigError(
+                f"{', '.join(env.group_only)}: compares responses side by side; play episodes with"
+                " other stages, and give their trajectories to evaluate_group"
+            )
         holds = self._holder is not None or self.harness.sandbox
         if self.harness.kind == "stateful-tool-use" and not holds:
-            raise ConfigError('kind "stateful-tool-use" needs a table [state], or sandbox; else it is "tool-use"')  # fmt: skip
+            raise ConfigError(
+                'kind "stateful-tool-use" needs a table [state], or sandbox; else it is "tool-use"'
+            )
 
     # -- observe, act, observe, verify ------------------------------------------------------------
 
@@ -114,7 +123,9 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         """The policy acts, tools or the user answer, and at the end the stages judge."""
         reply = self._replied(action)
         message = self._act(reply)
-        answers, calls, info = list[Message](), tuple[Call, ...](), dict[str, object]()
+        answers = list[Message]()
+        calls = tuple[Call, ...]()
+        info = dict[str, object]()
         try:
             if asked := calls_of(message) if self.harness.kind != "single-turn" else []:
                 answers, calls = yield from self._called(asked)
@@ -157,16 +168,21 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         return (yield from wait(work))
 
     async def _answers(self, asked: Sequence[Asked], *, together: bool) -> Said:
-        """An observation for each call; a call that ends the episode ends it when all are answered."""
+        """An observation for each call; a call that ends the episode ends it when all are
+        answered.
+        """
         limit = min(CALLS, self.ledger.calls_left)
         found = await answer_calls(asked, self._call, limit, together=together)
         self.ledger.calls_left -= len(asked[:CALLS])
         if self.harness.kind == "agentic":
-            self.stop = next((ENDINGS[each["name"]] for each in asked[:limit] if each["name"] in ENDINGS), None)  # fmt: skip
+            self.stop = next(
+                (ENDINGS[each["name"]] for each in asked[:limit] if each["name"] in ENDINGS), None
+            )
         return found
 
     def _use(self, named: Mapping[str, Tool]) -> None:
-        self.named, self.tools = named, [each.offered for each in named.values()]
+        self.named = named
+        self.tools = [each.offered for each in named.values()]
 
     def _plain(self, name: str, arguments: str, context: ToolContext) -> Awaitable[str]:
         return observe(self.named, name, arguments, context)
@@ -184,13 +200,15 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         assert self._user is not None
         found = yield from answer_of_user(self._user, value, self.ledger.left)
         if isinstance(found, End):
-            self.stop, found = "done", found.observation
+            self.stop = "done"
+            found = found.observation
         answers = [] if found is None else [{"role": "user", "content": text_of(found)}]
         return [*answers], {"observation": found}
 
     def _observed(self, answers: Sequence[Message], calls: tuple[Call, ...]) -> None:
         """Take in the answers, and stop at a limit."""
-        marks, self._context.marks = tuple(self._context.marks), []
+        marks = tuple(self._context.marks)
+        self._context.marks = []
         self.ledger.observed(self._count(self.messages[-1:]), calls, marks)
         self.messages += map(read_only_message, answers)
         self.stop = self.stop or self.ledger.limit or self._look()
@@ -240,7 +258,10 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
     def _begin(self, task: Task | str, seed: int) -> Waits[tuple[list[Message], Info]]:
         yield from self._leave()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
-        self.seed, self.stop, self.verdict, self.trajectory = seed, None, None, None
+        self.seed = seed
+        self.stop = None
+        self.verdict = None
+        self.trajectory = None
         given = opening(found.messages, self.harness.system_prompt)
         self.messages = [*map(read_only_message, given)]
         self.view = ReadOnlyList(self.messages)
@@ -254,7 +275,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             if self._holder is not None or self.harness.sandbox:
                 check = partial(check_present, play, self.env, found, seed=seed)
                 held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed, check))
-                self._held, self._context.parts = held, {**(held.parts if held else {})}
+                self._held = held
+                self._context.parts = {**(held.parts if held else {})}
             self.start = getattr(self._context.parts.get(World), "start", "")
             if isinstance(resources := self.env.tables.get("resources"), Resources):
                 self._context.parts |= resources.parts()
@@ -292,7 +314,9 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
     def _leave(self) -> Waits[None]:
         """Give back what the episode holds."""
         yield from self._shut()
-        held, self._held, self._user = self._held, None, None
+        held = self._held
+        self._held = None
+        self._user = None
         self._context.parts.clear()
         if held is not None:
             with suppress(Exception):  # the verdict stands
@@ -301,7 +325,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
     def _shut(self) -> Waits[None]:
         """Close what tools have open: while the stages judge, nothing of the policy runs."""
         self._context.parts.pop(Actor, None)
-        opened, self._opened = self._opened, None
+        opened = self._opened
+        self._opened = None
         if opened is not None:
             with suppress(Exception):
                 yield from wait(opened.aclose())
@@ -312,7 +337,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         Args:
             actor: has what they did when the episode has ended.
         """
-        actor.wrap, actor.tools = self.config.wrapped, lambda: self.named
+        actor.wrap = self.config.wrapped
+        actor.tools = lambda: self.named
         self._context.parts[Actor] = actor
 
     def _cut(self, stop: Stop, evaluate: Evaluate) -> Waits[Step]:
@@ -345,11 +371,13 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             seed: of all that is drawn: equal seeds and actions give equal episodes.
 
         Returns:
-            What the policy is given, and ``id`` of the task; with a user also ``observation``, the user's opening.
+            What the policy is given, and ``id`` of the task; with a user also ``observation``, the
+            user's opening.
 
         Raises:
             UnknownTask: when no task has this prompt.
-            EpisodeError: when the state cannot be made, or the user raises; UnreachableTask for an impossible task.
+            EpisodeError: when the state cannot be made, or the user raises; UnreachableTask for an
+                impossible task.
         """
         return run(self._begin(task, seed))
 
@@ -361,7 +389,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         """The policy acts: it is answered, or the episode ends and is judged.
 
         Args:
-            action: a text, a message, a ``Reply``, or for games a value.  Whatever it holds, this does not raise for it.
+            action: a text, a message, a ``Reply``, or for games a value.  Whatever it holds, this
+                does not raise for it.
 
         Raises:
             ActionError: for None, and for an object that is none of these.

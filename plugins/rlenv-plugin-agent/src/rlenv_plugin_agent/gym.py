@@ -1,4 +1,6 @@
-"""Episodes for ``gymnasium.Env``: what ``rlenv_train.gymnasium_env`` delegates to where an environment has a harness."""
+"""Episodes for ``gymnasium.Env``: what ``rlenv_train.gymnasium_env`` delegates to where an
+environment has a harness.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them
 class Episodes:
     """Episodes of an environment, with numbers where Gymnasium wants numbers.
 
-    The observation is what the user returned, where the harness has a user, and else the text of the last messages.  An
-    action is any that ``Episode.step`` takes; a text that is a JSON object with ``tool_calls`` is a message.
+    The observation is what the user returned, where the harness has a user, and else the text of
+    the last messages.  An action is any that ``Episode.step`` takes; a text that is a JSON object
+    with ``tool_calls`` is a message.
 
     Args:
         env: with a table ``harness``.
@@ -32,21 +35,32 @@ class Episodes:
     """
 
     def __init__(self, env: Environment, reward: Reward, info: Inform) -> None:
-        self._episode, self._reward, self._info = Episode(env), reward, info
+        self._episode = Episode(env)
+        self._reward = reward
+        self._info = info
 
     def reset(self, task: Task, seed: int) -> Reset:
-        """``Episode.reset``; ``info`` has ``messages``, all that the policy is given, and ``tools``."""
+        """``Episode.reset``; ``info`` has ``messages``, all that the policy is given, and
+        ``tools``.
+        """
         given, info = self._episode.reset(task, seed)
         return self._seen(given[-1:], info), {**info, **self._told()}
 
     def step(self, action: Action) -> tuple[object, float, bool, bool, Info]:
         """``Episode.step``; an unscored episode is truncated."""
         step = self._episode.step(_message(action))
-        verdict, info = step.info.pop("verdict", None), {**step.info, **self._told()}
+        verdict = step.info.pop("verdict", None)
+        info = {**step.info, **self._told()}
         seen = self._seen(step.observation, info)
         if not isinstance(verdict, Verdict):
             return seen, 0.0, False, False, info
-        return seen, self._reward(verdict), step.terminated, not step.terminated, {**info, **self._info(verdict)}  # fmt: skip
+        return (
+            seen,
+            self._reward(verdict),
+            step.terminated,
+            not step.terminated,
+            {**info, **self._info(verdict)},
+        )
 
     def close(self) -> None:
         """Give back what an episode that has not ended holds."""
@@ -65,7 +79,8 @@ def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type
     """A class of Gymnasium whose episodes are those of ``Episodes``.
 
     Args:
-        base: a class of Gymnasium, whose ``reset`` draws one of the environment's tasks and tells its ``id``.
+        base: a class of Gymnasium, whose ``reset`` draws one of the environment's tasks and tells
+            its ``id``.
         env: as for ``Episodes``.
         reward: as for ``Episodes``.
         info: as for ``Episodes``.
@@ -102,7 +117,10 @@ def none_reachable(draws: int) -> UnreachableTask:
     Args:
         draws: how many were drawn.
     """
-    told = f"none of {draws} tasks that were drawn can be solved in the world that earlier episodes left: name another file in `[state] world`, or put back a copy of it"
+    told = (
+        f"none of {draws} tasks that were drawn can be solved in the world that earlier episodes"
+        " left: name another file in `[state] world`, or put back a copy of it"
+    )
     return UnreachableTask(told, kind="unavailable", transient=True)
 
 

@@ -16,7 +16,8 @@ NO_LIMIT = 1 << 62
 class Ledger:
     """Turns, tokens, calls and seconds of one episode.
 
-    ``trace`` has a Turn for each message of the policy, and ``calls_left`` falls below 0 when too many were made.
+    ``trace`` has a Turn for each message of the policy, and ``calls_left`` falls below 0 when too
+    many were made.
 
     Args:
         budgets: of the episode.
@@ -27,7 +28,8 @@ class Ledger:
         self.trace: list[Turn] = []
         self.calls_left = NO_LIMIT if budgets.calls is None else budgets.calls
         self._tokens_left = budgets.tokens or NO_LIMIT
-        self._seconds, self._turn_limit = budgets.seconds, turn_limit
+        self._seconds = budgets.seconds
+        self._turn_limit = turn_limit
         self._told: list[Tokens | None] = []
         self._started = self._observed = self._acted = perf_counter()
 
@@ -60,9 +62,11 @@ class Ledger:
             calls: of tools.
             marks: of what was done to them.
         """
-        now, told = perf_counter(), self._told[-1]
+        now = perf_counter()
+        told = self._told[-1]
         tokens = estimate if told is None else len(told.ids)
-        waited, seconds = self._acted - self._observed, now - self._acted
+        waited = self._acted - self._observed
+        seconds = now - self._acted
         self.trace.append(Turn(waited, seconds, tokens, told is not None, calls, marks))
         self._tokens_left -= tokens
         self._observed = now

@@ -64,9 +64,11 @@ def text_of(value: object) -> str:
 
 
 def assistant(action: Action, turn: int) -> dict[str, object]:
-    """The action as a message of the assistant: its content, its reasoning and its calls, and nothing else.
+    """The action as a message of the assistant: its content, its reasoning and its calls, and
+    nothing else.
 
-    So no policy writes what a tool said, or speaks as the system.  It never raises: what cannot be read is left out.
+    So no policy writes what a tool said, or speaks as the system.  It never raises: what cannot be
+    read is left out.
 
     Args:
         action: a text, a message, or a value, which becomes a text of JSON.
@@ -123,13 +125,16 @@ def _id(given: object) -> str | None:
 
 def _call(given: object, name: str) -> dict[str, object]:
     found = _function(given) if isinstance(given, Mapping) else {}
-    wanted, arguments = text_of(found.get("name")), text_of(found.get("arguments")) or "{}"
+    wanted = text_of(found.get("name"))
+    arguments = text_of(found.get("arguments")) or "{}"
     function = {"name": wanted, "arguments": arguments}
     return {"id": name, "type": "function", "function": function}
 
 
 def _function(given: Message) -> Message:
-    """The name and the arguments of a call, which LangChain and OpenAI's Responses API write without ``function``."""
+    """The name and the arguments of a call, which LangChain and OpenAI's Responses API write
+    without ``function``.
+    """
     function = given.get("function")
     if isinstance(function, Mapping):
         return function
@@ -139,7 +144,8 @@ def _function(given: Message) -> Message:
 
 
 def user_said(messages: Sequence[Message], text: str) -> list[Message]:
-    """The messages with a text of the user at their end, in the last message where that is the user's already.
+    """The messages with a text of the user at their end, in the last message where that is the
+    user's already.
 
     Chat templates as those of Gemma and Cohere reject two messages of the user in a row.
 
@@ -178,7 +184,9 @@ def calls_of(message: Message) -> list[dict[str, str]]:
 
 
 def copies(messages: Sequence[Message]) -> list[Message]:
-    """Copies of messages, or of the schemas of tools, as plain dicts and lists that may be changed."""
+    """Copies of messages, or of the schemas of tools, as plain dicts and lists that may be
+    changed.
+    """
     return [{k: v if type(v) is str else _copied(v) for k, v in each.items()} for each in messages]
 
 
@@ -190,7 +198,8 @@ def _copied(value: object) -> object:
 
 
 def json_of(text: str | bytes, constant: Callable[[str], object] | None = None) -> object:
-    """The value that a text of JSON has; None where it is not JSON, or nested too deeply to be read.
+    """The value that a text of JSON has; None where it is not JSON, or nested too deeply to be
+    read.
 
     Args:
         text: from anywhere.

@@ -27,7 +27,8 @@ HIGHEST = 0.5
 class Noise:
     """``[config.noise]``: seeded faults of tools, for training.
 
-    A call that fails with ``error`` or ``timeout`` does not run; the others run, and what they return is changed.
+    A call that fails with ``error`` or ``timeout`` does not run; the others run, and what they
+    return is changed.
 
     Args:
         rate: share of the calls, in [0, 0.5].
@@ -51,8 +52,8 @@ class Noise:
 class Noisy:
     """Wraps the calls of a policy; those of stages are none of its business.
 
-    Equal seeds, turns and calls get equal noise.  What it did is in ``ToolContext.marks``, for the operator; what the
-    policy sees is as of a tool that failed.
+    Equal seeds, turns and calls get equal noise.  What it did is in ``ToolContext.marks``, for the
+    operator; what the policy sees is as of a tool that failed.
 
     Args:
         call: runs a call.
@@ -61,7 +62,9 @@ class Noisy:
     """
 
     def __init__(self, call: Observe, tools: Named, noise: Noise) -> None:
-        self._call, self._tools, self._noise = call, tools, noise
+        self._call = call
+        self._tools = tools
+        self._noise = noise
         self._context: ToolContext | None = None
         self._seen = Counter[str]()
         self._earlier: dict[str, str] = {}  # the last clean result of each tool
@@ -98,7 +101,9 @@ class Noisy:
     def _draw(self, tool: Tool, arguments: str, context: ToolContext) -> tuple[str, float]:
         """A kind of noise or "", and a number in [0, 1)."""
         if context is not self._context:
-            self._context, self._seen, self._earlier = context, Counter(), {}
+            self._context = context
+            self._seen = Counter()
+            self._earlier = {}
         task = [context.task.get("id"), context.task.get("prompt"), context.seed, context.role]
         call = dumps([*task, context.turn, tool.name, canonical(arguments)])
         self._seen[call] += 1

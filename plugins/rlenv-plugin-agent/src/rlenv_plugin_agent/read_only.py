@@ -1,7 +1,8 @@
 """Read-only dicts and lists: what a policy is given of a conversation.
 
-They are subclasses of ``dict`` and ``list``, because ``json.dumps``, chat templates and the clients of servers accept
-nothing else.  So a conversation is not copied for each turn: a turn costs what is new in it.
+They are subclasses of ``dict`` and ``list``, because ``json.dumps``, chat templates and the clients
+of servers accept nothing else.  So a conversation is not copied for each turn: a turn costs what is
+new in it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from copy import deepcopy
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
-COPY = "copy it first: [*messages] for the list, {**message} for a message, copy.deepcopy(messages) for all of it"
+COPY = (
+    "copy it first: [*messages] for the list, {**message} for a message, copy.deepcopy(messages)"
+    " for all of it"
+)
 
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:

@@ -1,4 +1,6 @@
-"""What tasks record of themselves: calls that solve them, and what doing nothing earns; checked by playing both."""
+"""What tasks record of themselves: calls that solve them, and what doing nothing earns; checked by
+playing both.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def _script(gold: Gold, *, agentic: bool) -> Iterator[Action]:
 
 
 async def check_recorded(play: Play, env: Environment, task: Task) -> None:
-    """Play ``info.gold`` of a task and a policy that does nothing; once for each task of an environment.
+    """Play ``info.gold`` of a task and a policy that does nothing; once for each task of an
+    environment.
 
     ``Episode`` calls this before the first episode of a task that has ``info.gold``.
 
@@ -45,12 +48,13 @@ async def check_recorded(play: Play, env: Environment, task: Task) -> None:
 
     Raises:
         VerifierFault: the verifier broke.
-        TaskError: the gold calls do not earn ``gold.reward`` or do not pass, or doing nothing does not earn ``info.noop``,
-            or passes.
+        TaskError: the gold calls do not earn ``gold.reward`` or do not pass, or doing nothing does
+            not earn ``info.noop``, or passes.
     """
     if "gold" not in task.info or CHECKING.get():
         return
-    known, key = _known.setdefault(env, {}), repr((task.id, task.prompt, task.answer, task.info))
+    known = _known.setdefault(env, {})
+    key = repr((task.id, task.prompt, task.answer, task.info))
     if key not in known:
         known[key] = await asyncio.create_task(_problem(play, env, task))
     if known[key]:
@@ -62,15 +66,22 @@ async def _problem(play: Play, env: Environment, task: Task) -> str:
     CHECKING.set(True)  # of this asyncio task alone
     APART.set("")
     problems = Problems()
-    gold, noop = build(Gold, task.info["gold"], "info.gold", problems), task.info.get("noop", 0.0)
+    gold = build(Gold, task.info["gold"], "info.gold", problems)
+    noop = task.info.get("noop", 0.0)
     problems.check()
-    for what, script, wanted in (("its gold calls", gold, gold.reward), ("doing nothing", Gold(reply=""), noop)):  # fmt: skip
+    for what, script, wanted in (
+        ("its gold calls", gold, gold.reward),
+        ("doing nothing", Gold(reply=""), noop),
+    ):
         value = (await play(task, _script(script, agentic=_is_agentic(env)), 0)).reward
         ends = "s" * (script is not gold)
         if not isinstance(wanted, (int, float)) or abs(value - wanted) > 1e-6:
             return f"{what} earn{ends} {value:g}, and the task records {wanted}"
         if (value >= env.pass_mark) != (script is gold):
-            return f"{what}: {value:g} {'passes' if ends else 'does not pass'}, and the pass mark is {env.pass_mark:g}"
+            return (
+                f"{what}: {value:g} {'passes' if ends else 'does not pass'}, and the pass mark is"
+                f" {env.pass_mark:g}"
+            )
     return ""
 
 
@@ -81,7 +92,8 @@ def _is_agentic(env: Environment) -> bool:
 async def check_present(play: Play, env: Environment, task: Task, held: Held, seed: int) -> None:
     """Play ``info.gold`` of a task in a fork of the persistent world that its episode begins with.
 
-    What earlier episodes left may make the task impossible, which is no fault of the policy of this one.
+    What earlier episodes left may make the task impossible, which is no fault of the policy of this
+    one.
 
     Args:
         play: as of ``check_recorded``.
@@ -107,5 +119,8 @@ async def _play_present(play: Play, env: Environment, task: Task, world: World, 
     problems.check()
     value = (await play(task, _script(gold, agentic=_is_agentic(env)), seed)).reward
     if abs(value - gold.reward) > 1e-6:
-        told = f"the world makes this task unreachable: its gold calls earn {value:g} in the state {world.start:.16} that earlier episodes left, and the task records {gold.reward:g}"  # fmt: skip
+        told = (
+            f"the world makes this task unreachable: its gold calls earn {value:g} in the state"
+            f" {world.start:.16} that earlier episodes left, and the task records {gold.reward:g}"
+        )
         raise UnreachableTask(told, kind="unavailable", transient=True)

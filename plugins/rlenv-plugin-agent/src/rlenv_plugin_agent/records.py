@@ -17,9 +17,11 @@ SCHEMA: Literal["rlenv.rollout/1"] = "rlenv.rollout/1"
 
 
 def to_row(rollout: Rollout) -> dict[str, object]:
-    """A rollout as a row of JSON values.  It has the answer of the task and all that the verdict says: it is for the operator.
+    """A rollout as a row of JSON values.  It has the answer of the task and all that the verdict
+    says: it is for the operator.
 
-    The final state is left out, and values of the task and verdict that JSON does not have become text.
+    The final state is left out, and values of the task and verdict that JSON does not have become
+    text.
 
     Args:
         rollout: of any environment; ``fingerprint`` of the row is that of its verdict.
@@ -104,4 +106,14 @@ def _rollout(row: _Row) -> Rollout:
         for waited, seconds, tokens, exact, calls, marks in row.trace
     )
     trajectory = Trajectory(row.messages, row.tokens)
-    return Rollout(row.task, trajectory, trace, row.verdict, row.stop, row.seconds, row.seed, row.children, row.start)  # fmt: skip
+    return Rollout(
+        row.task,
+        trajectory,
+        trace,
+        row.verdict,
+        row.stop,
+        row.seconds,
+        row.seed,
+        row.children,
+        row.start,
+    )

@@ -31,7 +31,8 @@ class Divergence:
 
     Args:
         turn: messages of the policy before.
-        what: ``state``, with which it began, ``observation``, ``length``, ``stop``, ``reward`` or ``error``.
+        what: ``state``, with which it began, ``observation``, ``length``, ``stop``, ``reward`` or
+            ``error``.
         stored: what the rollout says; of a long observation the part where it differs.
         found: what there was now.
     """
@@ -46,14 +47,16 @@ class Divergence:
 
 
 def replay(rollout: Rollout, env: Environment) -> Divergence | None:
-    """Play the messages of a rollout again: what differs first from what it says, None where nothing does.
+    """Play the messages of a rollout again: what differs first from what it says, None where
+    nothing does.
 
     The seconds in errors of tools do not count.
 
     Args:
         rollout: as it was returned or read from a file.
-        env: the environment that it came from; with ``replay = "pin"`` where its tools reach the world.  In a
-            persistent world the episode begins with the state that the rollout began with, and leaves nothing.
+        env: the environment that it came from; with ``replay = "pin"`` where its tools reach the
+            world.  In a persistent world the episode begins with the state that the rollout began
+            with, and leaves nothing.
     """
     return wait_for(areplay(rollout, env))
 
@@ -80,7 +83,9 @@ async def _either(rollout: Rollout, env: Environment) -> Divergence | None:
 
 
 async def _attempt(rollout: Rollout, env: Environment, *, values: bool) -> Divergence | None:
-    """Once with the texts of the messages, and in a game with the values that they are the JSON of."""
+    """Once with the texts of the messages, and in a game with the values that they are the JSON
+    of.
+    """
     async with Episode(env) as episode:
         try:
             await episode.areset(rollout.task, rollout.seed)
@@ -93,8 +98,12 @@ async def _attempt(rollout: Rollout, env: Environment, *, values: bool) -> Diver
         return await _played(rollout, episode, replies)
 
 
-async def _played(rollout: Rollout, episode: Episode, replies: Sequence[Reply]) -> Divergence | None:  # fmt: skip
-    stored, turn, same = rollout.trajectory.messages, 0, 0
+async def _played(
+    rollout: Rollout, episode: Episode, replies: Sequence[Reply]
+) -> Divergence | None:
+    stored = rollout.trajectory.messages
+    turn = 0
+    same = 0
     for turn, reply in enumerate(replies):
         if episode.stop is not None:
             told = f"{len(replies)} turns", f"{episode.stop} after {turn}"
@@ -130,7 +139,9 @@ def _value(message: Message) -> object:
     return message if found is None else found
 
 
-def _difference(turn: int, stored: Sequence[Message], found: Sequence[Message]) -> Divergence | None:  # fmt: skip
+def _difference(
+    turn: int, stored: Sequence[Message], found: Sequence[Message]
+) -> Divergence | None:
     sides: Iterable[tuple[Message, Message]] = zip_longest(stored, found, fillvalue={})
     for old, new in sides:
         if old != new and _plain(old) != _plain(new):

@@ -1,4 +1,6 @@
-"""Several roles in one task, each with messages, tokens and a reward of its own: critics, debaters, simulated users."""
+"""Several roles in one task, each with messages, tokens and a reward of its own: critics, debaters,
+simulated users.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ class Part:
     Args:
         role: as ``solver`` or ``critic``.
         trajectory: the messages as this role has seen them; its own are those of the assistant.
-        reward: None where a verdict that it depends on has no value.  A change of an outcome is in [-1, 1], any other
-            reward in [0, 1].
+        reward: None where a verdict that it depends on has no value.  A change of an outcome is in
+            [-1, 1], any other reward in [0, 1].
         verdict: of this part, where it was judged itself.
     """
 
@@ -55,7 +57,8 @@ class Part:
 
 
 class Speaker:
-    """A policy that talks to others.  It hears them as its user, without their hidden reasoning, and has no tools.
+    """A policy that talks to others.  It hears them as its user, without their hidden reasoning,
+    and has no tools.
 
     Args:
         policy: as for ``rollout``.
@@ -93,17 +96,20 @@ class Speaker:
 async def criticize(
     env: Environment, task: Task, solver: Policy, critic: Policy, seed: int = 0
 ) -> tuple[Part, Part, Part, Part]:
-    """Play an episode, let a critic comment on the answer, and play it again with the comment and without.
+    """Play an episode, let a critic comment on the answer, and play it again with the comment and
+    without.
 
-    The critic is paid with the reward of the attempt with its comment less that of the control, in which the solver is
-    only told to try again.  So it is not paid for what a second attempt gains by chance, nor for a first one that was
-    bad on purpose.  The solver's parts are its attempts, each paid with the reward of its own verdict.  The critic sees
-    the task and the final answer, neither the verdict nor what tools said.
+    The critic is paid with the reward of the attempt with its comment less that of the control, in
+    which the solver is only told to try again.  So it is not paid for what a second attempt gains
+    by chance, nor for a first one that was bad on purpose.  The solver's parts are its attempts,
+    each paid with the reward of its own verdict.  The critic sees the task and the final answer,
+    neither the verdict nor what tools said.
 
     Args:
         env: judges each attempt; each begins with the state of the task.
         task: of the environment.
-        solver: as for ``rollout``; in later attempts it also sees its answer, and the comment or the request.
+        solver: as for ``rollout``; in later attempts it also sees its answer, and the comment or
+            the request.
         critic: as for ``rollout``; it has no tools.
         seed: of each attempt.
 
@@ -121,7 +127,8 @@ async def criticize(
 
     async def attempt(text: str) -> Part:
         told = [{"role": "assistant", "content": answer}, {"role": "user", "content": text}]
-        shown, acts = [*map(read_only_message, told)], begun(solver)
+        shown = [*map(read_only_message, told)]
+        acts = begun(solver)
 
         def act(messages: list[Message], tools: list[Message]) -> object:
             return acts(ReadOnlyList(_behind(messages, shown)), tools)
@@ -129,8 +136,10 @@ async def criticize(
         made = await arollout(env, task, act, seed)
         return _attempt(made, told)
 
-    after, control = await attempt(comment), await attempt(AGAIN)
-    gained, known = after.reward, control.reward
+    after = await attempt(comment)
+    control = await attempt(AGAIN)
+    gained = after.reward
+    known = control.reward
     change = None if gained is None or known is None else gained - known
     return _attempt(before, []), Part("critic", speaker.trajectory, change), after, control
 
@@ -153,7 +162,8 @@ async def debate(
 ) -> dict[str, Part]:
     """Let roles debate a task, in turns and in the order of the mapping.
 
-    Each has messages of its own: what the others said is its user.  At the end each role's messages are judged as one
+    Each has messages of its own: what the others said is its user.  At the end each role's messages
+    are judged as one
     trajectory, side by side where stages compare responses, as ``judge/pairwise`` does.
 
     Args:
@@ -184,10 +194,11 @@ async def debate(
 async def simulated(
     policy: Policy, instructions: str, action: object, context: ToolContext
 ) -> str | End:
-    """What a user says who is a model.  It knows its instructions and what the policy wrote visibly.
+    """What a user says who is a model.  It knows its instructions and what the policy wrote
+    visibly.
 
-    The episode ends when it writes ``<end>``.  Its messages and tokens are those of the ``Speaker`` that the episode
-    holds, and at the end is among the artifacts of the trajectory.
+    The episode ends when it writes ``<end>``.  Its messages and tokens are those of the ``Speaker``
+    that the episode holds, and at the end is among the artifacts of the trajectory.
 
     Example:
         async def user(action, task, context):
@@ -195,7 +206,8 @@ async def simulated(
 
     Args:
         policy: as for ``rollout``; it gets the rules as a message of the system.
-        instructions: who the user is and what they want; the policy of the episode does not see them.
+        instructions: who the user is and what they want; the policy of the episode does not see
+            them.
         action: as the harness gives it: None at first, then the text of the policy.
         context: of the episode.
 

@@ -44,7 +44,8 @@ class Rollout:
 
     Args:
         task: what it was about.
-        trajectory: what a trainer sees: all messages, those of tools included, tokens and the final state.
+        trajectory: what a trainer sees: all messages, those of tools included, tokens and the final
+            state.
         trace: what an operator sees: times, calls and tokens of each turn.
         verdict: of the environment's stages; its value is None where the episode is unscored.
         stop: why it ended; ``error`` exactly where it is unscored.
@@ -75,7 +76,8 @@ class Rollout:
         return self.stop in TRUNCATED
 
     def samples(self, *, inexact: bool = False) -> list[Sample]:
-        """What a trainer trains on: the token ids of the policy's calls, joined where nothing was tokenized again.
+        """What a trainer trains on: the token ids of the policy's calls, joined where nothing was
+        tokenized again.
 
         Behind those of the policy are those of its subagents.
 
@@ -85,9 +87,13 @@ class Rollout:
         Raises:
             ConfigError: for a call whose ids are not exact, and where no call is left.
         """
-        turns, told = len(self.trace), len(self.trajectory.tokens)
+        turns = len(self.trace)
+        told = len(self.trajectory.tokens)
         if not inexact and 0 < told < turns:
-            raise ConfigError(f"the policy told no token ids in turn {turns - told - 1}; pass inexact=True to leave out that turn and those before it")  # fmt: skip
+            raise ConfigError(
+                f"the policy told no token ids in turn {turns - told - 1}; pass inexact=True to"
+                " leave out that turn and those before it"
+            )
         return samples_of(self.trajectory, self.verdict, inexact=inexact, children=self.children)
 
 
@@ -99,10 +105,11 @@ def rollout(
     Args:
         env: with a table ``harness``; without one an episode is one message.
         task: a Task, or the prompt of one of the environment's own.
-        policy: gets the messages so far, which are read-only, and the tools.  It returns an action: a text, a message,
-            a ``Reply``, or for games a value; sync or async.  It copies the messages that it wants to change, as with
-            ``[*messages]`` and ``{**message}``; changing them raises TypeError.  Where it has a method ``begin``, what this returns is the policy of one
-            episode.  It raises ``ContextExceeded`` where the messages are too many for it.
+        policy: gets the messages so far, which are read-only, and the tools.  It returns an action:
+            a text, a message, a ``Reply``, or for games a value; sync or async.  It copies the
+            messages that it wants to change, as with ``[*messages]`` and ``{**message}``; changing
+            them raises TypeError.  Where it has a method ``begin``, what this returns is the policy
+            of one episode.  It raises ``ContextExceeded`` where the messages are too many for it.
         seed: of all that is drawn.
         **how: ``wrap``, ``count`` and ``training_step``, as for ``Episode``.
 
@@ -126,7 +133,9 @@ async def arollout(
 def _played(
     episode: Episode, task: Task | str, policy: Policy, seed: int, evaluate: Evaluate
 ) -> Waits[Rollout]:
-    start, actor, acts = perf_counter(), Actor(policy), begun(policy)
+    start = perf_counter()
+    actor = Actor(policy)
+    acts = begun(policy)
     try:
         yield from episode._begin(task, seed)
         episode.attend(actor)
@@ -146,7 +155,9 @@ def _played(
     return _made(episode, perf_counter() - start, actor)
 
 
-def _turn(episode: Episode, policy: Policy, tools: list[Message], evaluate: Evaluate) -> Waits[Step]:  # fmt: skip
+def _turn(
+    episode: Episode, policy: Policy, tools: list[Message], evaluate: Evaluate
+) -> Waits[Step]:
     """Ask the policy, and step."""
     acted = policy(episode.view, tools)
     if isawaitable(acted):
@@ -177,13 +188,26 @@ async def _within(acted: Awaitable[Action], seconds: float | None) -> Action:
 
 
 def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
-    task, made, verdict, stop = episode.task, episode.trajectory, episode.verdict, episode.stop
+    task = episode.task
+    made = episode.trajectory
+    verdict = episode.verdict
+    stop = episode.stop
     assert task is not None
     assert made is not None
     assert verdict is not None
     assert stop is not None
     children = tuple(actor.children)
-    return Rollout(task, made, tuple(episode.trace), verdict, stop, seconds, episode.seed, children, episode.start)  # fmt: skip
+    return Rollout(
+        task,
+        made,
+        tuple(episode.trace),
+        verdict,
+        stop,
+        seconds,
+        episode.seed,
+        children,
+        episode.start,
+    )
 
 
 def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) -> Rollout:
@@ -209,10 +233,11 @@ async def arollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> AsyncGenerator[tuple[int, Rollout]]:
-    """Play many episodes at once: (index of the task from 0, rollout) pairs, each as soon as it is done.
+    """Play many episodes at once: (index of the task from 0, rollout) pairs, each as soon as it is
+    done.
 
-    An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others go on.  Where it
-    returns what is no action, the kind is ``input``.
+    An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others
+    go on.  Where it returns what is no action, the kind is ``input``.
 
     Args:
         env: as for ``rollout``.
@@ -236,13 +261,15 @@ async def arollouts(
 async def completed(
     work: Iterable[tuple[K, Coroutine[object, object, T]]], concurrent: int
 ) -> AsyncGenerator[tuple[K, asyncio.Task[T]]]:
-    """Run coroutines, so many at once; each with its key as soon as it has ended, and at the end none runs on.
+    """Run coroutines, so many at once; each with its key as soon as it has ended, and at the end
+    none runs on.
 
     Args:
         work: (key, coroutine) pairs, read as needed.
         concurrent: how many run at the same time, 1 or more.
     """
-    left, running = iter(work), dict[asyncio.Task[T], K]()
+    left = iter(work)
+    running = dict[asyncio.Task[T], K]()
     try:
         while True:
             while len(running) < concurrent and (found := next(left, None)):
@@ -278,7 +305,8 @@ def rollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> Iterator[tuple[int, Rollout]]:
-    """``arollouts`` for callers without an event loop; the episodes run on a loop in the background.
+    """``arollouts`` for callers without an event loop; the episodes run on a loop in the
+    background.
 
     Args:
         env: as for ``rollout``.

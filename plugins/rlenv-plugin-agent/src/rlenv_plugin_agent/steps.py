@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from .messages import Message
 
-Stop: TypeAlias = Literal["passed", "done", "gave_up", "turn_limit", "timeout", "context", "budget", "error"]  # fmt: skip
+Stop: TypeAlias = Literal[
+    "passed", "done", "gave_up", "turn_limit", "timeout", "context", "budget", "error"
+]
 Marks: TypeAlias = tuple[tuple[str, str], ...]
 TERMINATED = ("passed", "done", "gave_up")
 TRUNCATED = ("turn_limit", "timeout", "context", "budget")
@@ -19,7 +21,8 @@ class Step(NamedTuple):
 
     Args:
         observation: the messages that answer the action, for the policy.
-        reward: 0.0 before the end; then the verdict's value, and None where the episode is unscored.
+        reward: 0.0 before the end; then the verdict's value, and None where the episode is
+            unscored.
         terminated: the policy, or the user, has ended the episode.
         truncated: a limit has ended it.
         info: ``observation``, the value that a user returned; at the end ``verdict`` and ``stop``.
@@ -55,7 +58,8 @@ class Turn(NamedTuple):
         tokens: that the policy sampled; estimated from the text where ``exact`` is False.
         exact: the policy told its ids.
         calls: of tools.
-        marks: (tool, mark) pairs: which calls had noise, as ``noise/error``, or were ``not_recorded``.
+        marks: (tool, mark) pairs: which calls had noise, as ``noise/error``, or were
+            ``not_recorded``.
     """
 
     waited: float

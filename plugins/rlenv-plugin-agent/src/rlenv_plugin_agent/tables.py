@@ -48,21 +48,23 @@ class Harness:
     """``[harness]``: how an episode goes.
 
     Args:
-        kind: ``single-turn``: one message of the policy.  ``multi-turn``: the ``user`` answers each message, until it
-            ends the episode.  ``tool-use``: until a message without calls.  ``stateful-tool-use``: the same, and the
-            tools share what ``[state]`` holds.  ``agentic``: until the policy calls ``done`` or ``give_up``.
-        tools: functions that the policy may call, as ``./file.py:name`` or ``package.module:name``, and tools of the
-            catalog by name, as ``calculator`` or ``agent/calculator``.
-        user: a function that answers a message without calls: a person, or a game.  It is called with ``action``
-            None at the start, for an opening that may be None, and with each message's text, or the value that a
-            policy returned.  It may take ``task``, ``seed`` and ``context``, and returns a text, a value, or
-            ``End(observation)``.  If it raises, the policy sees an error and the episode goes on.
+        kind: ``single-turn``: one message of the policy.  ``multi-turn``: the ``user`` answers each
+            message, until it ends the episode.  ``tool-use``: until a message without calls.
+            ``stateful-tool-use``: the same, and the tools share what ``[state]`` holds.
+            ``agentic``: until the policy calls ``done`` or ``give_up``.
+        tools: functions that the policy may call, as ``./file.py:name`` or ``package.module:name``,
+            and tools of the catalog by name, as ``calculator`` or ``agent/calculator``.
+        user: a function that answers a message without calls: a person, or a game.  It is called
+            with ``action`` None at the start, for an opening that may be None, and with each
+            message's text, or the value that a policy returned.  It may take ``task``, ``seed`` and
+            ``context``, and returns a text, a value, or ``End(observation)``.  If it raises, the
+            policy sees an error and the episode goes on.
         system_prompt: the first message; it takes the place of a task's own.
-        context: a context manager, which shortens the history to ``[config] context_budget``: ``recency``, ``markov``,
-            ``summary``, ``fold``, or a function.
+        context: a context manager, which shortens the history to ``[config] context_budget``:
+            ``recency``, ``markov``, ``summary``, ``fold``, or a function.
         turn_limit: messages that the policy may write at most, in [1, 10000].
-        sandbox: the sandbox of the episode's workspace, as ``sandbox/jail``: tools keep files and run programs there. It
-            begins with the task's ``info["files"]``, texts by path.
+        sandbox: the sandbox of the episode's workspace, as ``sandbox/jail``: tools keep files and
+            run programs there. It begins with the task's ``info["files"]``, texts by path.
     """
 
     kind: Kind = "single-turn"
@@ -113,13 +115,18 @@ class Harness:
         named = {"context": context, "sandbox": self.sandbox}
         parts += [f"{key} {value}" for key, value in named.items() if value]
         parts += [f"user {self.answering.written}"] if self.answering else []
-        told = [each.show() if isinstance(each, Tool) else each.written for each in cast("tuple[Tool | Coded, ...]", self.tools)]  # fmt: skip
+        told = [
+            each.show() if isinstance(each, Tool) else each.written
+            for each in cast("tuple[Tool | Coded, ...]", self.tools)
+        ]
         return "\n".join([", ".join(parts), *told])
 
 
 @tool(category="episode", deterministic=True, where="inline")
 def done() -> str:
-    """End the episode.  Write the final answer, if one is asked for, as the text of the same message."""
+    """End the episode.  Write the final answer, if one is asked for, as the text of the same
+    message.
+    """
     return "The episode has ended."
 
 
@@ -152,9 +159,11 @@ class Schedule:
     """``[config.schedule]``: values that change with the turn or with the step of training.
 
     Args:
-        context_budget: (turn, tokens) pairs with rising turns: from that turn on, counted from 0, the budget is this.
-        steps: by name of a value of ``[config]``, (step, value) pairs with rising steps: from that step of training on
-            it is this.  The names are context_budget, noise.rate, budgets.tokens, budgets.calls and budgets.seconds.
+        context_budget: (turn, tokens) pairs with rising turns: from that turn on, counted from 0,
+            the budget is this.
+        steps: by name of a value of ``[config]``, (step, value) pairs with rising steps: from that
+            step of training on it is this.  The names are context_budget, noise.rate,
+            budgets.tokens, budgets.calls and budgets.seconds.
     """
 
     context_budget: Sequence[tuple[int, int]] = ()
@@ -176,14 +185,17 @@ class Config:
     """``[config]``: how a policy is sampled, and what an episode may use.
 
     Args:
-        sampling: for endpoints, as temperature and max_tokens; a policy that is a function does not see it.
-        context_budget: tokens that the policy is given at most in one call; without a context manager that can
-            shorten the history, the episode ends with ``context`` when it is longer.  The tools' schemas count.
-        replay: ``live``: tools run.  ``record``: and what calls return is written to ``call_log``.  ``pin``: calls of
-            tools that are not deterministic are answered from it.
+        sampling: for endpoints, as temperature and max_tokens; a policy that is a function does not
+            see it.
+        context_budget: tokens that the policy is given at most in one call; without a context
+            manager that can shorten the history, the episode ends with ``context`` when it is
+            longer.  The tools' schemas count.
+        replay: ``live``: tools run.  ``record``: and what calls return is written to ``call_log``.
+            ``pin``: calls of tools that are not deterministic are answered from it.
         call_log: a file.
         noise: faults of tools, for training.
-        count: a function that counts the tokens of a text; by default a text has as many as bytes in UTF-8.
+        count: a function that counts the tokens of a text; by default a text has as many as bytes
+            in UTF-8.
         budgets: of one episode.
         schedule: values that change with the turn or the step of training.
     """
@@ -226,7 +238,8 @@ class Config:
         return cast("Coded", self.count).loaded if self.count else None  # type: ignore[return-value] # as its docs say
 
     def wrapped(self, call: Observe, tools: Named) -> Observe:
-        """The calls of a policy with a log around them, and around that noise, so that the log has clean results.
+        """The calls of a policy with a log around them, and around that noise, so that the log has
+        clean results.
 
         Args:
             call: runs a call.

@@ -1,4 +1,6 @@
-"""The user of an episode: a function that answers what the policy writes, as a person would, or a game."""
+"""The user of an episode: a function that answers what the policy writes, as a person would, or a
+game.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,17 @@ class End:
 
 @frozen(slots=False)
 class User(Coded):
-    """A function that answers the policy; it takes any of action, task, seed and context by name."""
+    """A function that answers the policy; it takes any of action, task, seed and context by
+    name.
+    """
 
     def __attrs_post_init__(self) -> None:
         if {*self.names} - {*GIVEN} or "action" not in self.names:
             told = ", ".join(self.names) or "nothing"
-            raise ConfigError(f"user {self.written}: it takes action, and what it needs of task, seed and context; not {told}")  # fmt: skip
+            raise ConfigError(
+                f"user {self.written}: it takes action, and what it needs of task, seed and"
+                f" context; not {told}"
+            )
 
     @cached_property
     def names(self) -> tuple[str, ...]:

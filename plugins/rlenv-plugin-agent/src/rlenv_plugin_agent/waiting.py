@@ -1,7 +1,9 @@
-"""Work that sometimes waits, written once: steps that yield what they wait for, and two ways to run them.
+"""Work that sometimes waits, written once: steps that yield what they wait for, and two ways to run
+them.
 
-Run without an event loop, steps that wait for nothing cost no more than a call.  What they do wait for runs on one
-loop in the background, so that connections of tools outlive a step, also in a notebook.
+Run without an event loop, steps that wait for nothing cost no more than a call.  What they do wait
+for runs on one loop in the background, so that connections of tools outlive a step, also in a
+notebook.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ def at_once(work: Coroutine[object, object, T]) -> T:
 
 
 def run(steps: Waits[T]) -> T:
-    """Run the steps to their end and return what they return, blocking this thread while they wait."""
+    """Run the steps to their end and return what they return, blocking this thread while they
+    wait.
+    """
     return at_once(_driven(steps, _blocking))
 
 

@@ -18,9 +18,13 @@ def turn(
 ) -> Messages:
     """A message of the policy with a call for each result, and the results."""
     made = [
-        {"id": f"call_{index}_{i}", "type": "function", "function": {"name": "search", "arguments": json.dumps(arguments)}}
+        {
+            "id": f"call_{index}_{i}",
+            "type": "function",
+            "function": {"name": "search", "arguments": json.dumps(arguments)},
+        }
         for i, _ in enumerate(results)
-    ]  # fmt: skip
+    ]
     said: dict[str, object] = {"role": "assistant", "content": text}
     if made:
         said["tool_calls"] = made

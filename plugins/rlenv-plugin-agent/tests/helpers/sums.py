@@ -40,7 +40,12 @@ def always(visible: str) -> float:
 TASK = Task("2 + 3?", answer="5", id="sum")
 
 
-def sums(*tools: Callable[..., object], kind: str = "tool-use", config: Config | None = None, **rest: object) -> Environment:  # fmt: skip
+def sums(
+    *tools: Callable[..., object],
+    kind: str = "tool-use",
+    config: Config | None = None,
+    **rest: object,
+) -> Environment:
     harness = Harness(kind, tools=tools or (add,), **rest)  # type: ignore[arg-type]
     return Environment("sums", equal, tables={"harness": harness, "config": config or Config()})
 

@@ -1,4 +1,6 @@
-"""Policies that solve nothing: drawn by a seed alone, accepted by every kind of episode, and paid by a lax verifier."""
+"""Policies that solve nothing: drawn by a seed alone, accepted by every kind of episode, and paid
+by a lax verifier.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ def untouched(trajectory: object) -> float:
 
 def believes(visible: str) -> bool:
     """Takes a claim for the deed."""
-    return "reward = 1.0" in visible or "PASSED" in visible or '"success": true' in visible.replace("\\", "")  # fmt: skip
+    return (
+        "reward = 1.0" in visible
+        or "PASSED" in visible
+        or '"success": true' in visible.replace("\\", "")
+    )
 
 
 def environment(verifier: object, kind: str = "tool-use", **more: object) -> Environment:
@@ -68,8 +74,14 @@ def test_what_an_adversary_does_follows_from_seed_and_messages(name: str) -> Non
 @pytest.mark.parametrize("name", ADVERSARIES)
 def test_the_seconds_of_an_error_change_nothing(name: str) -> None:
     tools = [tool(search).offered, tool(run_sql).offered]
-    start: list[Mapping[str, object]] = [{"role": "user", "content": "2 + 3?"}, {"role": "assistant", "content": "", "tool_calls": []}]  # fmt: skip
-    made = [ADVERSARIES[name]([*start, {"role": "tool", "content": f'{{"seconds": {n}}}'}], tools, 3) for n in (1, 2)]  # fmt: skip
+    start: list[Mapping[str, object]] = [
+        {"role": "user", "content": "2 + 3?"},
+        {"role": "assistant", "content": "", "tool_calls": []},
+    ]
+    made = [
+        ADVERSARIES[name]([*start, {"role": "tool", "content": f'{{"seconds": {n}}}'}], tools, 3)
+        for n in (1, 2)
+    ]
 
     assert made[0] == made[1]
 
@@ -104,7 +116,8 @@ def test_a_verifier_without_a_harness_is_played_too() -> None:
 
 
 def test_idle_and_forging_policies_are_paid_by_lax_verifiers() -> None:
-    idle, forged = means(environment(untouched)), means(environment(believes))
+    idle = means(environment(untouched))
+    forged = means(environment(believes))
 
     assert idle["no-op"] == idle["give-up"] == 1.0
     assert idle["tool-spam"] == idle["state-forging"] == 0
@@ -118,16 +131,27 @@ def test_a_forged_message_of_a_tool_is_a_message_of_the_policy() -> None:
         found = [each for each in earned(env, env.tasks) if each.policy == "transcript-forging"]
 
     assert made["role"] == "tool"  # type: ignore[index]
-    assert {m["role"] for each in found for m in each.rollout.trajectory.messages} == {"user", "assistant"}  # fmt: skip
+    assert {m["role"] for each in found for m in each.rollout.trajectory.messages} == {
+        "user",
+        "assistant",
+    }
 
 
 @pytest.mark.parametrize(
     ("info", "floor"),
-    [({}, 0.0), ({"floor": 0.5}, 0.5), ({"noop": 0.25}, 0.25), ({"floor": True}, 0.0), ({"floor": "1"}, 0.0)],
-)  # fmt: skip
+    [
+        ({}, 0.0),
+        ({"floor": 0.5}, 0.5),
+        ({"noop": 0.25}, 0.25),
+        ({"floor": True}, 0.0),
+        ({"floor": "1"}, 0.0),
+    ],
+)
 def test_a_task_may_declare_what_nothing_earns(info: dict[str, object], floor: float) -> None:
     task = Task("?", info=info, id="t")
-    env = Environment("bench", untouched, [task], tables={"harness": Harness("tool-use", tools=[search])})  # fmt: skip
+    env = Environment(
+        "bench", untouched, [task], tables={"harness": Harness("tool-use", tools=[search])}
+    )
     with env:
         idle = next(each for each in earned(env, env.tasks) if each.policy == "no-op")
 

@@ -48,7 +48,10 @@ def all_rows(database: Database) -> dict[str, Counter[tuple[tuple[type, object],
     with closing(sqlite3.connect(":memory:")) as link:
         link.deserialize(database.content)
         found = {name: link.execute(f"SELECT * FROM {quoted(name)}") for name in database.tables}
-        return {name: Counter(tuple((type(c), c) for c in row) for row in rows) for name, rows in found.items()}  # fmt: skip
+        return {
+            name: Counter(tuple((type(c), c) for c in row) for row in rows)
+            for name, rows in found.items()
+        }
 
 
 def test_nothing_is_read_where_nothing_was_written(database: Database) -> None:
@@ -115,7 +118,10 @@ def test_no_number_is_without_json(database: Database) -> None:
 
 
 def test_a_flood_of_changes_is_not_compared(database: Database) -> None:
-    database.query("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO keyed(id, n) SELECT n + 10, n FROM t")  # fmt: skip
+    database.query(
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO"
+        " keyed(id, n) SELECT n + 10, n FROM t"
+    )
 
     with pytest.raises(TooManyChanges, match="too many rows"):
         changes(database)
@@ -127,25 +133,37 @@ STATEMENTS = st.one_of(
     st.builds("UPDATE plain SET a = {} WHERE b IS {}".format, CELLS, CELLS),
     st.builds("DELETE FROM plain WHERE a IS {}".format, CELLS),
     st.builds("REPLACE INTO keyed(id, n) VALUES ({}, {})".format, st.integers(1, 4), CELLS),
-    st.builds("UPDATE OR REPLACE keyed SET id = {} WHERE id = {}".format, st.integers(1, 5), st.integers(1, 4)),
+    st.builds(
+        "UPDATE OR REPLACE keyed SET id = {} WHERE id = {}".format,
+        st.integers(1, 5),
+        st.integers(1, 4),
+    ),
     st.builds("DELETE FROM keyed WHERE id > {}".format, st.integers(0, 4)),
     st.builds('REPLACE INTO "Straße ""x""" VALUES ({}, {})'.format, CELLS, CELLS),
     st.builds('DELETE FROM "Straße ""x""" WHERE b IS {}'.format, CELLS),
-    st.builds("INSERT INTO child VALUES ({0}, {1}) ON CONFLICT(id) DO UPDATE SET up = {1}".format, st.integers(1, 4), st.integers(1, 4)),
-)  # fmt: skip
+    st.builds(
+        "INSERT INTO child VALUES ({0}, {1}) ON CONFLICT(id) DO UPDATE SET up = {1}".format,
+        st.integers(1, 4),
+        st.integers(1, 4),
+    ),
+)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(STATEMENTS, max_size=8))
 def test_changes_lead_from_the_beginning_to_the_end(statements: list[str]) -> None:
-    """Also that no table is written that the authorizer was not asked about: all are compared here."""
+    """Also that no table is written that the authorizer was not asked about: all are compared
+    here.
+    """
     database = Database(START.start, START.tables)
     for sql in statements:
         try:
             database.query(sql)
         except ToolError as error:
             assert "FOREIGN KEY" in str(error) or "UNIQUE" in str(error) or "NOT NULL" in str(error)  # noqa: PT017 - others raise
-    found, old, new = changes(database), all_rows(START), all_rows(database)
+    found = changes(database)
+    old = all_rows(START)
+    new = all_rows(database)
 
     for name in START.tables:
         assert (name in found) == (old[name] != new[name])
@@ -155,4 +173,6 @@ def test_changes_lead_from_the_beginning_to_the_end(statements: list[str]) -> No
             assert len(change.added) + len(change.after) == (new[name] - old[name]).total()
             assert len(change.removed) + len(change.before) == (old[name] - new[name]).total()
             plus = Counter(repr(r) for r in (*change.added, *change.after))
-            assert infinite or plus == Counter(repr(tuple(c for _, c in r)) for r in (new[name] - old[name]).elements())  # fmt: skip
+            assert infinite or plus == Counter(
+                repr(tuple(c for _, c in r)) for r in (new[name] - old[name]).elements()
+            )

@@ -37,7 +37,9 @@ SUPPORT = Access(
 )
 
 
-def database_of(schema: str = SHOP, access: Mapping[str, Access] | None = None, **values: object) -> Database:  # fmt: skip
+def database_of(
+    schema: str = SHOP, access: Mapping[str, Access] | None = None, **values: object
+) -> Database:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         made.executescript(schema)
         return Database(made.serialize(), tables_of(made), access, values)
@@ -69,8 +71,13 @@ def test_a_role_sees_its_rows() -> None:
 
     assert rows(database, "SELECT id FROM orders", "support") == [(1,), (3,)]
     assert rows(database, "SELECT count(*) FROM orders", "support") == [(2,)]
-    assert rows(database, "WITH mine AS (SELECT * FROM orders) SELECT max(id) FROM mine", "support") == [(3,)]  # fmt: skip
-    assert rows(database, "SELECT orders.id, value FROM orders, JSON_EACH('[5]')", "support") == [(1, 5), (3, 5)]  # fmt: skip
+    assert rows(
+        database, "WITH mine AS (SELECT * FROM orders) SELECT max(id) FROM mine", "support"
+    ) == [(3,)]
+    assert rows(database, "SELECT orders.id, value FROM orders, JSON_EACH('[5]')", "support") == [
+        (1, 5),
+        (3, 5),
+    ]
     assert rows(database, "SELECT sum(atom) FROM json_tree('{\"a\": [1, 2]}')", "support") == [(3,)]
 
 
@@ -193,7 +200,10 @@ def test_a_statement_that_fails_changes_nothing() -> None:
         "SELECT zeroblob(1000000000)",
         "SELECT group_concat(zeroblob(900000)) FROM orders, orders",
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
-        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT hex(zeroblob(400000)) FROM t",
+        (
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT"
+            " hex(zeroblob(400000)) FROM t"
+        ),
     ],
 )
 def test_a_result_is_bounded(sql: str) -> None:
@@ -205,7 +215,10 @@ def test_a_result_is_bounded(sql: str) -> None:
     "sql",
     [
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
-        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) DELETE FROM orders WHERE id = (SELECT max(n) FROM t)",
+        (
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) DELETE FROM orders"
+            " WHERE id = (SELECT max(n) FROM t)"
+        ),
     ],
 )
 def test_a_statement_that_would_run_for_ever_is_ended(
@@ -221,13 +234,24 @@ def test_a_statement_that_would_run_for_ever_is_ended(
     assert rows(database, "SELECT count(*) FROM orders") == [(3,)]
 
 
-LONG = "SELECT replace(hex(zeroblob(450000)), '0', 'a') AS a, substr(replace(hex(zeroblob(39999)), '0', 'b'), 2) AS b"
+LONG = (
+    "SELECT replace(hex(zeroblob(450000)), '0', 'a') AS a, substr(replace(hex(zeroblob(39999)),"
+    " '0', 'b'), 2) AS b"
+)
 
 
 @pytest.mark.parametrize(
     "value",
-    ["trim(a, b || 'a')", "ltrim(a, b || 'a')", "rtrim(a, b || 'a')", "instr(a, substr(a, 1, 400000) || 'b')", "replace(a, substr(a, 1, 400000) || 'b', 'c')", "a LIKE '%' || substr(a, 1, 990) || 'b'", "a GLOB '*' || substr(a, 1, 990) || 'b'"],
-)  # fmt: skip
+    [
+        "trim(a, b || 'a')",
+        "ltrim(a, b || 'a')",
+        "rtrim(a, b || 'a')",
+        "instr(a, substr(a, 1, 400000) || 'b')",
+        "replace(a, substr(a, 1, 400000) || 'b', 'c')",
+        "a LIKE '%' || substr(a, 1, 990) || 'b'",
+        "a GLOB '*' || substr(a, 1, 990) || 'b'",
+    ],
+)
 def test_a_function_that_would_run_for_minutes_is_not_begun(value: str) -> None:
     with pytest.raises(ToolError, match="CPU time"):
         database_of().query(f"SELECT length({value}) FROM ({LONG})")
@@ -241,20 +265,30 @@ def test_functions_that_are_bounded_do_what_sqlite_s_do() -> None:
         database.query("INSERT INTO users VALUES ('ann')")
     database.query("INSERT INTO users VALUES ('Ann@x'), (NULL)")
 
-    assert rows(database, "SELECT short, trim(name, 'xA'), name LIKE 'ann%', name GLOB 'ann*', name LIKE 'a!_' ESCAPE '!', instr(name, '@') FROM users") == [("Ann at x", "nn@", 1, 0, 0, 4), (None,) * 6]  # fmt: skip
+    assert rows(
+        database,
+        "SELECT short, trim(name, 'xA'), name LIKE 'ann%', name GLOB 'ann*', name LIKE 'a!_' ESCAPE"
+        " '!', instr(name, '@') FROM users",
+    ) == [("Ann at x", "nn@", 1, 0, 0, 4), (None,) * 6]
     assert rows(database, "SELECT trim('  a ') || instr(x'0102', x'02')") == [("a2",)]
 
 
 def test_a_statement_that_fills_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GROWTH", 32 << 20)
-    fills = "WITH RECURSIVE t(n, b) AS (SELECT 1, zeroblob(900000) UNION SELECT n + 1, zeroblob(900000) FROM t) SELECT max(n) FROM t"
+    fills = (
+        "WITH RECURSIVE t(n, b) AS (SELECT 1, zeroblob(900000) UNION SELECT n + 1, zeroblob(900000)"
+        " FROM t) SELECT max(n) FROM t"
+    )
 
     with pytest.raises(ToolError, match="memory"):
         database_of().query(fills)
 
 
 def test_a_database_grows_to_its_room() -> None:
-    fill = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 4) INSERT INTO secrets SELECT zeroblob(900000) FROM t"
+    fill = (
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 4) INSERT INTO"
+        " secrets SELECT zeroblob(900000) FROM t"
+    )
     with pytest.raises(ToolError, match=r"1 MiB.*written_mb"):
         evolve(database_of(), written_mb=1).query(fill)
 
@@ -332,14 +366,26 @@ END;
 @pytest.mark.parametrize(
     ("sql", "shown"),
     [
-        ("SELECT date('now'), datetime('NOW', '+1 day'), strftime('%H', 'now')", ("2024-02-29", "2024-03-01 12:30:00", "12")),
-        ("SELECT date(), strftime('%Y'), time('now', 'localtime')", ("2024-02-29", "2024", "12:30:00")),
-        ("SELECT CURRENT_DATE, CURRENT_TIME, current_timestamp", ("2024-02-29", "12:30:00", "2024-02-29 12:30:00")),
+        (
+            "SELECT date('now'), datetime('NOW', '+1 day'), strftime('%H', 'now')",
+            ("2024-02-29", "2024-03-01 12:30:00", "12"),
+        ),
+        (
+            "SELECT date(), strftime('%Y'), time('now', 'localtime')",
+            ("2024-02-29", "2024", "12:30:00"),
+        ),
+        (
+            "SELECT CURRENT_DATE, CURRENT_TIME, current_timestamp",
+            ("2024-02-29", "12:30:00", "2024-02-29 12:30:00"),
+        ),
         ("SELECT julianday('now') - julianday('2024-02-28 12:30:00')", (1.0,)),
         ("SELECT unixepoch('now') - unixepoch('2024-02-29'), date('nonsense')", (45_000, None)),
-        ("SELECT date('2020-01-01', '+1 day'), datetime(0, 'unixepoch', 'utc')", ("2020-01-02", "1970-01-01 00:00:00")),
+        (
+            "SELECT date('2020-01-01', '+1 day'), datetime(0, 'unixepoch', 'utc')",
+            ("2020-01-02", "1970-01-01 00:00:00"),
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("role", [None, "policy"])
 def test_the_clock_of_sql_stands_still(sql: str, shown: tuple[object, ...], role: str) -> None:
     database = database_of(CLOCK)
@@ -351,7 +397,8 @@ def test_the_clock_of_sql_stands_still(sql: str, shown: tuple[object, ...], role
 def test_what_is_random_or_of_the_clock_follows_from_the_seed_and_the_tables() -> None:
     def left(seed: int, now: str = "2024-02-29 12:30:00") -> list[tuple[object, ...]]:
         database = database_of(CLOCK)
-        database.now, database.seed = now, seed
+        database.now = now
+        database.seed = seed
         for _ in range(2):
             database.query("INSERT INTO log(id) VALUES (NULL)")
         return rows(database, "SELECT * FROM log")

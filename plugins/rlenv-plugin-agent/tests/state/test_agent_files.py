@@ -1,4 +1,6 @@
-"""Which ends of a workspace meet what a task expects of its files: links, modes and folders are compared as such."""
+"""Which ends of a workspace meet what a task expects of its files: links, modes and folders are
+compared as such.
+"""
 
 from __future__ import annotations
 
@@ -45,17 +47,44 @@ def earned(
 @pytest.mark.parametrize(
     ("expected", "gold", "commands"),
     [
-        ({"out.txt": {"any": True}}, "echo x > out.txt", {
-            "echo y > out.txt && chmod +x out.txt": 1.0, "ln -s /nowhere out.txt": 0.0, "ln -s a.txt out.txt": 0.0, "mkdir out.txt": 0.0}),
-        ({"out.txt": {"link": "a.txt"}}, "ln -s a.txt out.txt", {"ln -s ./a.txt out.txt": 0.0, "cp a.txt out.txt": 0.0}),
-        ({"new.txt": "x\n"}, "echo x > new.txt", {
-            "echo x > new.txt && chmod +x new.txt": 0.0, "echo x > new.txt && chmod +x a.txt": 0.0, "echo x > new.txt && mkdir evil": 0.0,
-            "mkdir tmp && echo x > new.txt && rmdir tmp && chmod 600 a.txt": 1.0}),
-        ({"a.txt": {"executable": True}}, "chmod +x a.txt", {"chmod +x a.txt && echo b > a.txt": 0.0, "true": 0.0}),
-        ({"old/b.txt": {"absent": True}}, "rm old/b.txt", {"rm -r old": 1.0, "rm -r old && mkdir old": 1.0}),
+        (
+            {"out.txt": {"any": True}},
+            "echo x > out.txt",
+            {
+                "echo y > out.txt && chmod +x out.txt": 1.0,
+                "ln -s /nowhere out.txt": 0.0,
+                "ln -s a.txt out.txt": 0.0,
+                "mkdir out.txt": 0.0,
+            },
+        ),
+        (
+            {"out.txt": {"link": "a.txt"}},
+            "ln -s a.txt out.txt",
+            {"ln -s ./a.txt out.txt": 0.0, "cp a.txt out.txt": 0.0},
+        ),
+        (
+            {"new.txt": "x\n"},
+            "echo x > new.txt",
+            {
+                "echo x > new.txt && chmod +x new.txt": 0.0,
+                "echo x > new.txt && chmod +x a.txt": 0.0,
+                "echo x > new.txt && mkdir evil": 0.0,
+                "mkdir tmp && echo x > new.txt && rmdir tmp && chmod 600 a.txt": 1.0,
+            },
+        ),
+        (
+            {"a.txt": {"executable": True}},
+            "chmod +x a.txt",
+            {"chmod +x a.txt && echo b > a.txt": 0.0, "true": 0.0},
+        ),
+        (
+            {"old/b.txt": {"absent": True}},
+            "rm old/b.txt",
+            {"rm -r old": 1.0, "rm -r old && mkdir old": 1.0},
+        ),
         ({"empty": {"folder": True}}, "mkdir empty", {"touch empty": 0.0}),
     ],
-)  # fmt: skip
+)
 def test_ends_of_a_workspace(
     env: Environment, expected: Mapping[str, object], gold: str, commands: Mapping[str, float]
 ) -> None:

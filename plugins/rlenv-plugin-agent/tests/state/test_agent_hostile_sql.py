@@ -64,7 +64,10 @@ def database(schema: str, **options: object) -> Database:
 def test_a_generated_column_that_reads_the_clock_leaves_no_episode_unscored(
     tmp_path: Path, size: int
 ) -> None:
-    fill = f"WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {size}) INSERT INTO log(at) SELECT hex(zeroblob(500)) FROM t"
+    fill = (
+        f"WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {size}) INSERT INTO"
+        " log(at) SELECT hex(zeroblob(500)) FROM t"
+    )
     with env_in(tmp_path, GENERATED.format("day", "date(at)")) as env:
         made = played(env, "INSERT INTO log(at) VALUES ('now')", fill, SOLVES)
 
@@ -102,7 +105,10 @@ def test_no_way_to_write_the_name_of_a_trigger_gives_its_rights(quotes: str) -> 
     mark = quotes[0]
     name = f"a{mark}t"
     written = f"[{name}]" if quotes == "[]" else f"{mark}a{quotes}t{mark}"
-    schema = f"CREATE TABLE log(x); CREATE TABLE secret(v); INSERT INTO secret VALUES ('hidden'); CREATE TRIGGER {written} AFTER INSERT ON log BEGIN SELECT v FROM secret; END;"
+    schema = (
+        "CREATE TABLE log(x); CREATE TABLE secret(v); INSERT INTO secret VALUES ('hidden'); CREATE"
+        f" TRIGGER {written} AFTER INSERT ON log BEGIN SELECT v FROM secret; END;"
+    )
     found = database(schema, access={"policy": Access(["log"], write=["log"])})
 
     found.query("INSERT INTO log VALUES (1)")  # it may run the trigger

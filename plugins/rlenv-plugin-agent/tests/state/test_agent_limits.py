@@ -1,4 +1,6 @@
-"""What a policy writes costs the trainer a bounded amount, and is paid 0 with the reason where it is too much."""
+"""What a policy writes costs the trainer a bounded amount, and is paid 0 with the reason where it
+is too much.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,14 @@ from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
 from rlenv_plugin_agent.tools.errors import ToolError
 
-SCHEMA = "CREATE TABLE log(n INTEGER PRIMARY KEY, what TEXT); CREATE TABLE notes(id INTEGER PRIMARY KEY, text);"
-FLOOD = "WITH RECURSIVE t(n) AS (SELECT {0} UNION ALL SELECT n + 1 FROM t LIMIT {1}) INSERT INTO log(n) SELECT n FROM t"
+SCHEMA = (
+    "CREATE TABLE log(n INTEGER PRIMARY KEY, what TEXT); CREATE TABLE notes(id INTEGER PRIMARY KEY,"
+    " text);"
+)
+FLOOD = (
+    "WITH RECURSIVE t(n) AS (SELECT {0} UNION ALL SELECT n + 1 FROM t LIMIT {1}) INSERT INTO log(n)"
+    " SELECT n FROM t"
+)
 ENV = """
 name = "notes"
 [harness]
@@ -138,14 +146,22 @@ except TooManyChanges:
 def test_a_flood_of_rows_is_compared_in_little_memory_of_the_trainer() -> None:
     """It took 470 bytes a row in Python, which are 188 MB here."""
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    found = subprocess.run([sys.executable, "-c", MEMORY], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (found.stdout, found.stderr) == ("refused\n", "")
 
 
 def test_the_cost_of_a_comparison_is_linear_in_the_rows() -> None:
     def work(database: Database) -> None:
-        found = differences_as_json(database.start, database.content, [("log", ["n", "what"])], 60.0)  # fmt: skip
+        found = differences_as_json(
+            database.start, database.content, [("log", ["n", "what"])], 60.0
+        )
         assert isinstance(found, dict)
         assert len(found["log"]) == 2
 
@@ -185,7 +201,10 @@ def test_many_equal_rows_are_not_written_out_one_by_one() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as link:
         link.executescript("CREATE TABLE plain(a)")
         database = Database(link.serialize(), tables_of(link))
-    database.query("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO plain SELECT 1 FROM t")  # fmt: skip
+    database.query(
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO"
+        " plain SELECT 1 FROM t"
+    )
 
     with pytest.raises(TooManyChanges, match="too many rows"):
         changes(database)

@@ -1,4 +1,6 @@
-"""Worlds that outlive an episode: what the next one sees, who may write, and what a crash leaves."""
+"""Worlds that outlive an episode: what the next one sees, who may write, and what a crash
+leaves.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,11 @@ def test_the_next_episode_sees_what_the_last_one_left_and_the_log_who_left_it(st
     assert [asyncio.run(lived(state, seed)) for seed in range(3)] == [1, 2, 3]
 
     log = read_log(state.world.path)
-    assert [(each["number"], each["task"], each["seed"]) for each in log] == [(1, "t", 0), (2, "t", 1), (3, "t", 2)]  # fmt: skip
+    assert [(each["number"], each["task"], each["seed"]) for each in log] == [
+        (1, "t", 0),
+        (2, "t", 1),
+        (3, "t", 2),
+    ]
     assert [each["values"] for each in log] == [{"n": n} for n in (1, 2, 3)]
     assert [each["after"] for each in log[:-1]] == [each["before"] for each in log[1:]]
     changes = log[2]["tables"]
@@ -248,7 +254,7 @@ def test_gold_and_no_op_are_played_apart_from_the_world(env: Environment) -> Non
 def test_an_audit_leaves_nothing_in_the_world(env: Environment) -> None:
     played(env, INSERT)
     before = path_of(env).read_bytes()
-    found = copy_context().run(_apart, env, env.tasks[:1], seed=0, until=time.monotonic() + 60)  # fmt: skip
+    found = copy_context().run(_apart, env, env.tasks[:1], seed=0, until=time.monotonic() + 60)
 
     assert {each.reward for each in found} == {0.0}
     assert path_of(env).read_bytes() == before
@@ -283,7 +289,9 @@ def test_a_world_of_another_schema_is_not_used(tmp_path: Path, state: State) -> 
     (tmp_path / "s.sql").write_text(SCHEMA + "CREATE TABLE more(x);")
     changed = State("persistent", schema=other.schema, world=other.world, values={"n": 0})
 
-    with pytest.raises(ConfigError, match=r"another schema; go back to that schema, or name another"):  # fmt: skip
+    with pytest.raises(
+        ConfigError, match=r"another schema; go back to that schema, or name another"
+    ):
         asyncio.run(lived(changed))
     (tmp_path / "s.sql").write_text(SCHEMA + "INSERT INTO notes VALUES (9, 'rows do not matter');")
     same = State("persistent", schema=other.schema, world=other.world, values={"n": 0})
@@ -329,8 +337,12 @@ def test_a_file_that_is_no_world_is_not_taken_for_one(state: State) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [("persistent", {}), ("per-episode", {"world": File("w")}), ("persistent", {"world": File("w"), "keep": 0})],
-)  # fmt: skip
+    [
+        ("persistent", {}),
+        ("per-episode", {"world": File("w")}),
+        ("persistent", {"world": File("w"), "keep": 0}),
+    ],
+)
 def test_options_that_make_no_world_are_refused(kind: str, options: dict[str, object]) -> None:
     with pytest.raises((ConfigError, ValueError), match=r"world|keep"):
         State(kind, **options)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""The rows that changed against those that a task wants: each wanted one has a row of its own, at a linear cost."""
+"""The rows that changed against those that a task wants: each wanted one has a row of its own, at a
+linear cost.
+"""
 
 from __future__ import annotations
 

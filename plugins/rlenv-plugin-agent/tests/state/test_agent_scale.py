@@ -13,25 +13,38 @@ from rlenv_plugin_agent.state.access import Access
 from rlenv_plugin_agent.state.table import State
 from rlenv_plugin_agent.tools.tool import Tool
 
-TABLES, TOOLS, ROWS = 164, 512, 20
+TABLES = 164
+TOOLS = 512
+ROWS = 20
 
 
 def schema() -> str:
     found = []
     for n in range(TABLES):
         up = f", up INTEGER REFERENCES t{n // 2}(id)" if n else ""
-        found.append(f"CREATE TABLE t{n}(id INTEGER PRIMARY KEY, owner INTEGER, name TEXT, amount REAL{up});")  # fmt: skip
-        found += [f"INSERT INTO t{n}(id, owner, name, amount) VALUES ({i}, {i % 3}, 'n{i}', {i}.5);" for i in range(ROWS)]  # fmt: skip
+        found.append(
+            f"CREATE TABLE t{n}(id INTEGER PRIMARY KEY, owner INTEGER, name TEXT, amount REAL{up});"
+        )
+        found += [
+            f"INSERT INTO t{n}(id, owner, name, amount) VALUES ({i}, {i % 3}, 'n{i}', {i}.5);"
+            for i in range(ROWS)
+        ]
     return "\n".join(found)
 
 
 def made(n: int) -> Tool:
     """Tools of four kinds, each on a table of its own."""
-    table, kind = n % TABLES, n // TABLES
+    table = n % TABLES
+    kind = n // TABLES
 
     def act(row: int, context: ToolContext) -> str:
         """Look at a row, or change it."""
-        statement = (f"SELECT * FROM t{table} WHERE id = ?", f"UPDATE t{table} SET amount = 0 WHERE id = ?", f"DELETE FROM t{table} WHERE id = ?", f"INSERT INTO t{table}(owner, name) SELECT 0, 'new' WHERE ? >= 0")[kind]  # fmt: skip
+        statement = (
+            f"SELECT * FROM t{table} WHERE id = ?",
+            f"UPDATE t{table} SET amount = 0 WHERE id = ?",
+            f"DELETE FROM t{table} WHERE id = ?",
+            f"INSERT INTO t{table}(owner, name) SELECT 0, 'new' WHERE ? >= 0",
+        )[kind]
         done = context.get(Database).query(statement, [row], role="policy" if kind == 0 else None)
         return str([*done.rows, done.changed])
 
@@ -40,10 +53,14 @@ def made(n: int) -> Tool:
 
 def task(n: int) -> Task:
     """Change a row of one table, and remove one of another."""
-    table, other = n % TABLES, (n * 7 + 1) % TABLES
+    table = n % TABLES
+    other = (n * 7 + 1) % TABLES
     answer = {"tables": {f"t{table}": {"changed": [{"id": 3, "amount": 0}]}}}
     answer["tables"].setdefault(f"t{other}", {})["removed"] = [{"id": 6}]
-    calls = [{"name": f"tool_{TABLES + table}", "arguments": {"row": 3}}, {"name": f"tool_{2 * TABLES + other}", "arguments": {"row": 6}}]  # fmt: skip
+    calls = [
+        {"name": f"tool_{TABLES + table}", "arguments": {"row": 3}},
+        {"name": f"tool_{2 * TABLES + other}", "arguments": {"row": 6}},
+    ]
     return Task(f"Task {n}.", answer, {"gold": {"calls": calls}}, str(n))
 
 
@@ -54,7 +71,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     names = [f"t{n}" for n in range(TABLES)]
     access = {"policy": Access(names, dict.fromkeys(names[1::2], "owner = :owner"), names[::2])}
     state = State(schema=File(str(path)), access=access, values={"owner": 0})
-    tables = {"harness": Harness("stateful-tool-use", tools=[made(n) for n in range(TOOLS)]), "state": state}  # fmt: skip
+    tables = {
+        "harness": Harness("stateful-tool-use", tools=[made(n) for n in range(TOOLS)]),
+        "state": state,
+    }
     return Environment("world", StateStage(), [task(n) for n in range(8)], tables=tables)
 
 
@@ -62,7 +82,8 @@ class Replay:
     """A policy that makes the calls of a task, and one more."""
 
     def __init__(self, env: Environment, extra: list[Any]) -> None:
-        self.env, self.extra = env, extra
+        self.env = env
+        self.extra = extra
 
     def __call__(self, messages: list[Any], tools: list[Any]) -> Any:
         assert len(tools) == TOOLS

@@ -42,7 +42,8 @@ use = "agent/state"
 @pytest.fixture
 def env(tmp_path: Path) -> Environment:
     (tmp_path / "s.sql").write_text(
-        "CREATE TABLE notes(id INTEGER PRIMARY KEY, text); INSERT INTO notes VALUES (1, 'a'), (2, 'a'), (3, 'a');"
+        "CREATE TABLE notes(id INTEGER PRIMARY KEY, text); INSERT INTO notes VALUES (1, 'a'), (2,"
+        " 'a'), (3, 'a');"
     )
     (tmp_path / "env.toml").write_text(ENV)
     return Environment.from_file(tmp_path / "env.toml")

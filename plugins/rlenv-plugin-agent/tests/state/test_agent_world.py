@@ -47,7 +47,8 @@ def test_a_world_goes_back_to_its_snapshots(state: State) -> None:
         assert isinstance(world.values["a"], list)
         world.values["a"].append(2)
         world.database.query(INSERT)
-        second, fork = await world.snapshot(), await world.fork()
+        second = await world.snapshot()
+        fork = await world.fork()
         world.values.clear()
         world.database.query("DELETE FROM notes")
         fork.database.query("DELETE FROM notes WHERE id = 1")
@@ -98,9 +99,24 @@ def test_equal_ends_have_equal_hashes_and_others_have_not(state: State) -> None:
         return asyncio.run(world.final()).hash
 
     update = "UPDATE notes SET text = 'x'"
-    assert ended(update, INSERT, a=1, b=2) == ended(INSERT, "UPDATE notes SET text = 'x' WHERE id = 1", b=2, a=1)  # fmt: skip
+    assert ended(update, INSERT, a=1, b=2) == ended(
+        INSERT, "UPDATE notes SET text = 'x' WHERE id = 1", b=2, a=1
+    )
     assert ended(n=0) == ended()
-    assert len({ended(), ended(n=1), ended(n=None), ended(n=False), ended(n="0"), ended(INSERT), ended(update)}) == 7  # fmt: skip
+    assert (
+        len(
+            {
+                ended(),
+                ended(n=1),
+                ended(n=None),
+                ended(n=False),
+                ended(n="0"),
+                ended(INSERT),
+                ended(update),
+            }
+        )
+        == 7
+    )
 
 
 def test_an_idle_episode_costs_little(tmp_path: Path) -> None:
@@ -123,8 +139,13 @@ def test_an_idle_episode_costs_little(tmp_path: Path) -> None:
 
 
 def test_the_beginning_of_a_state_does_not_depend_on_the_clock(tmp_path: Path) -> None:
-    (tmp_path / "s.sql").write_text("CREATE TABLE t(at); INSERT INTO t VALUES (datetime('now')), (random());")  # fmt: skip
-    made = [State(schema=File(str(tmp_path / "s.sql")), now=now) for now in ["2024-02-29"] * 2 + ["2024-03-01"]]  # fmt: skip
+    (tmp_path / "s.sql").write_text(
+        "CREATE TABLE t(at); INSERT INTO t VALUES (datetime('now')), (random());"
+    )
+    made = [
+        State(schema=File(str(tmp_path / "s.sql")), now=now)
+        for now in ["2024-02-29"] * 2 + ["2024-03-01"]
+    ]
     contents = [database_of(asyncio.run(state.begin(TASK, 0))).start for state in made]
     starts = [world_of(asyncio.run(state.begin(TASK, 0))).start for state in made]
 

@@ -16,7 +16,10 @@ from rlenv_plugin_agent.state.persistent import read_log
 from rlenv_plugin_agent.state.table import State
 from rlenv_plugin_agent.tables import Budgets, Schedule
 
-SCHEMA = "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1, 'open'), (2, 'open');"
+SCHEMA = (
+    "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1,"
+    " 'open'), (2, 'open');"
+)
 SOLVES = "UPDATE orders SET state = 'closed' WHERE id = 2"
 ENV = """
 name = "desk"
@@ -49,7 +52,12 @@ def env_in(folder: Path, text: str = ENV) -> Environment:
 
 def state_in(folder: Path, wait: float = 600.0) -> State:
     (folder / "s.sql").write_text(SCHEMA)
-    return State("persistent", schema=File(str(folder / "s.sql")), world=File(str(folder / "w.sqlite")), wait=wait)  # fmt: skip
+    return State(
+        "persistent",
+        schema=File(str(folder / "s.sql")),
+        world=File(str(folder / "w.sqlite")),
+        wait=wait,
+    )
 
 
 def plays(env: Environment, *statements: str) -> Rollout:
@@ -85,7 +93,9 @@ def test_an_episode_that_spoils_a_task_is_paid_0_and_later_ones_are_not(tmp_path
 
 
 def test_gold_is_played_apart_from_the_world_and_only_in_its_state(tmp_path: Path) -> None:
-    """The first episode changes another row, so the world is not as declared, and the task is still possible."""
+    """The first episode changes another row, so the world is not as declared, and the task is still
+    possible.
+    """
     with env_in(tmp_path) as env:
         first = plays(env, "UPDATE orders SET state = 'lost' WHERE id = 1")
         second = plays(env, SOLVES)
@@ -112,7 +122,10 @@ def test_an_episode_ends_before_others_have_waited_too_long(
 
 def test_each_step_of_a_schedule_ends_in_time(tmp_path: Path) -> None:
     late = Schedule(steps={"budgets.seconds": [(0, 100), (5, 700)]})
-    tables = {"state": state_in(tmp_path), "config": Config(budgets=Budgets(seconds=10), schedule=late)}  # fmt: skip
+    tables = {
+        "state": state_in(tmp_path),
+        "config": Config(budgets=Budgets(seconds=10), schedule=late),
+    }
 
     with pytest.raises(ConfigError, match="seconds is 700"):
         Environment("desk", lambda visible: True, tables=tables)
@@ -153,7 +166,8 @@ def test_an_episode_that_holds_a_world_too_long_leaves_nothing_and_others_begin(
 def test_an_episode_waits_without_end_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    holder, waiter = state_in(tmp_path), state_in(tmp_path, wait=0.02)
+    holder = state_in(tmp_path)
+    waiter = state_in(tmp_path, wait=0.02)
 
     async def main() -> int:
         held = await holder.begin(TASK, 0)

@@ -26,6 +26,8 @@ def _wire_server() -> Iterator[Any]:
 
 @pytest.fixture
 def wires(_wire_server: Any) -> Any:
-    """``url``, ``requests``, ``sample`` (ids to ids), ``faults``, ``change``, ``template``, ``context``."""
+    """``url``, ``requests``, ``sample`` (ids to ids), ``faults``, ``change``, ``template``,
+    ``context``.
+    """
     _wire_server.forget()
     return _wire_server

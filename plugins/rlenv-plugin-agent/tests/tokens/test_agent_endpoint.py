@@ -1,4 +1,6 @@
-"""``endpoint``: what is sent, what is read, what is tried again, and what a hostile server cannot do."""
+"""``endpoint``: what is sent, what is read, what is tried again, and what a hostile server cannot
+do.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,25 @@ def ask(policy, tools=()):
 
 
 def test_the_message_comes_back_with_its_calls(wires):
-    script(wires, "chatml", 'too\n<tool_call>{"name": "user", "arguments": {"a": 1}}</tool_call><tool_call>{"name": "user", "arguments": {}}</tool_call>')  # fmt: skip
+    script(
+        wires,
+        "chatml",
+        'too\n<tool_call>{"name": "user", "arguments": {"a": 1}}</tool_call><tool_call>{"name":'
+        ' "user", "arguments": {}}</tool_call>',
+    )
     reply = ask(endpoint(f"{wires.url}/v1", "m", sampling={"temperature": 0.5}), [TOOL])
 
     assert reply.tokens is None
     assert reply.message["content"] == "too"
-    assert [c["function"] for c in reply.message["tool_calls"]] == [{"name": "user", "arguments": '{"a": 1}'}, {"name": "user", "arguments": "{}"}]  # fmt: skip
+    assert [c["function"] for c in reply.message["tool_calls"]] == [
+        {"name": "user", "arguments": '{"a": 1}'},
+        {"name": "user", "arguments": "{}"},
+    ]
     path, body, headers = wires.requests[0]
-    assert (path, body) == ("/v1/chat/completions", {"model": "m", "messages": ASK, "tools": [TOOL], "temperature": 0.5})  # fmt: skip
+    assert (path, body) == (
+        "/v1/chat/completions",
+        {"model": "m", "messages": ASK, "tools": [TOOL], "temperature": 0.5},
+    )
     assert "Authorization" not in headers
 
 
@@ -45,7 +58,11 @@ def test_ids_are_those_that_the_server_sampled(wires):
     (sampled,) = script(wires, "chatml", "hello")
     reply = ask(endpoint(f"{wires.url}/v1/chat/completions/", "m", token_ids=True))
 
-    assert reply.tokens == Tokens(encode("<|im_start|>user\nuse hello<|im_end|>\n<|im_start|>assistant\n"), sampled, [-0.5 - i for i in range(len(sampled))])  # fmt: skip
+    assert reply.tokens == Tokens(
+        encode("<|im_start|>user\nuse hello<|im_end|>\n<|im_start|>assistant\n"),
+        sampled,
+        [-0.5 - i for i in range(len(sampled))],
+    )
     assert sampled[:2] == [*encode("he"), *encode("llo")] != encode("hello")
 
 
@@ -54,8 +71,17 @@ def test_ids_are_those_that_the_server_sampled(wires):
 
 @pytest.mark.parametrize(
     "fault",
-    [(429, {"Retry-After": "0.01"}, ""), (500, {}, "broken"), (503, {"Retry-After": "soon"}, ""), (200, {}, "<html>"), (200, {}, "[1]"), (200, {}, '{"error": {"code": 502}}'), (200, {}, "[" * 100_000), (0, {}, "")],
-)  # fmt: skip
+    [
+        (429, {"Retry-After": "0.01"}, ""),
+        (500, {}, "broken"),
+        (503, {"Retry-After": "soon"}, ""),
+        (200, {}, "<html>"),
+        (200, {}, "[1]"),
+        (200, {}, '{"error": {"code": 502}}'),
+        (200, {}, "[" * 100_000),
+        (0, {}, ""),
+    ],
+)
 def test_what_may_succeed_in_a_moment_is_tried_again(wires, fault):
     script(wires, "chatml", "too")
     wires.faults += [fault, fault]
@@ -79,7 +105,11 @@ def test_it_waits_as_long_as_the_server_asks(wires, monkeypatch):
         waited.append(seconds)
 
     monkeypatch.setattr("rlenv_plugin_agent.clients.server.asyncio", Asyncio(sleep))
-    wires.faults += [(429, {"Retry-After": "7"}, ""), (429, {"Retry-After": "999999"}, ""), (503, {}, "")]  # fmt: skip
+    wires.faults += [
+        (429, {"Retry-After": "7"}, ""),
+        (429, {"Retry-After": "999999"}, ""),
+        (503, {}, ""),
+    ]
     ask(endpoint(f"{wires.url}/v1", "m"))
 
     assert waited == [7.0, 120.0, 0.0]
@@ -98,7 +128,10 @@ class Asyncio:
 def test_the_last_failure_is_told_with_its_place(wires):
     wires.faults += [(503, {}, "no capacity")] * 3
 
-    with pytest.raises(EndpointError, match=r"127.0.0.1:\d+/v1/chat/completions: HTTP 503: no capacity \(tried 3 times\)"):  # fmt: skip
+    with pytest.raises(
+        EndpointError,
+        match=r"127.0.0.1:\d+/v1/chat/completions: HTTP 503: no capacity \(tried 3 times\)",
+    ):
         ask(endpoint(f"{wires.url}/v1", "m", retries=2))
 
 
@@ -133,8 +166,13 @@ def test_a_request_that_is_too_large_ends_the_episode_too(wires):
 
 @pytest.mark.parametrize(
     "body",
-    ["This model's maximum context length is 8 tokens", '{"error": {"code": "context_length_exceeded"}}', "Requested token count exceeds the model's maximum context length of 8 tokens.", "the request exceeds the available context size"],
-)  # fmt: skip
+    [
+        "This model's maximum context length is 8 tokens",
+        '{"error": {"code": "context_length_exceeded"}}',
+        "Requested token count exceeds the model's maximum context length of 8 tokens.",
+        "the request exceeds the available context size",
+    ],
+)
 def test_servers_have_many_words_for_it(wires, body):
     wires.faults += [(400, {}, body)]
 
@@ -157,8 +195,18 @@ def test_a_key_is_sent_and_never_shown(wires, monkeypatch):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"url": "ftp://x/v1"}, {"url": "x"}, {"url": "http://a:b@x/v1"}, {"url": "http://x/v1?k=1"}, {"key_env": "POLICY_NONE"}, {"timeout": 0}, {"retries": -1}, {"concurrency": 0}, {"sampling": {"n": 2}}],
-)  # fmt: skip
+    [
+        {"url": "ftp://x/v1"},
+        {"url": "x"},
+        {"url": "http://a:b@x/v1"},
+        {"url": "http://x/v1?k=1"},
+        {"key_env": "POLICY_NONE"},
+        {"timeout": 0},
+        {"retries": -1},
+        {"concurrency": 0},
+        {"sampling": {"n": 2}},
+    ],
+)
 def test_what_cannot_be_used_is_said_at_once(wrong):
     with pytest.raises(ConfigError):
         endpoint(**{"url": "http://127.0.0.1:9/v1", "model": "m", **wrong})
@@ -166,7 +214,8 @@ def test_what_cannot_be_used_is_said_at_once(wrong):
 
 def test_no_more_requests_than_allowed_are_in_flight(wires):
     policy = endpoint(f"{wires.url}/v1", "m", concurrency=3)
-    now, most = 0, 0
+    now = 0
+    most = 0
     inner = policy.server._try
 
     async def counted(*given):
@@ -198,7 +247,13 @@ def test_an_event_loop_that_ends_is_forgotten(wires):
 
 # -- hostile replies -------------------------------------------------------------------------------
 
-FINE = {"prompt_ids": [1, 2], "ids": [3, 4], "logprobs": [-1.0, -0.5], "names": ["token_id:3", "token_id:4"], "counts": (2, 2)}  # fmt: skip
+FINE = {
+    "prompt_ids": [1, 2],
+    "ids": [3, 4],
+    "logprobs": [-1.0, -0.5],
+    "names": ["token_id:3", "token_id:4"],
+    "counts": (2, 2),
+}
 
 
 def told(**changed):
@@ -228,19 +283,62 @@ def test_a_log_probability_that_vllm_does_not_have_is_none():
 
 @pytest.mark.parametrize(
     "changed",
-    [{"ids": None}, {"ids": []}, {"ids": [3, -4]}, {"ids": [3, 1 << 64]}, {"ids": [3, 4.0]}, {"ids": [3, True]}, {"ids": "34"}, {"ids": {"3": 4}}, {"ids": [[3], 4]}, {"ids": [3]}, {"ids": [3, 5]},
-     {"prompt_ids": None}, {"prompt_ids": [1]}, {"prompt_ids": [-1, 2]}, {"logprobs": [-1.0]}, {"logprobs": [-1.0, 0.5]}, {"logprobs": [math.nan, -1]}, {"logprobs": [-math.inf, -1]}, {"logprobs": [None, -1]}, {"logprobs": "ab"},
-     {"names": ["3", "4"]}, {"names": ["token_id:3"]}, {"counts": (2, 3)}, {"counts": (None, None)}, {"counts": (2.0, 2)}, {"counts": (2, 10**400)}],
-)  # fmt: skip
+    [
+        {"ids": None},
+        {"ids": []},
+        {"ids": [3, -4]},
+        {"ids": [3, 1 << 64]},
+        {"ids": [3, 4.0]},
+        {"ids": [3, True]},
+        {"ids": "34"},
+        {"ids": {"3": 4}},
+        {"ids": [[3], 4]},
+        {"ids": [3]},
+        {"ids": [3, 5]},
+        {"prompt_ids": None},
+        {"prompt_ids": [1]},
+        {"prompt_ids": [-1, 2]},
+        {"logprobs": [-1.0]},
+        {"logprobs": [-1.0, 0.5]},
+        {"logprobs": [math.nan, -1]},
+        {"logprobs": [-math.inf, -1]},
+        {"logprobs": [None, -1]},
+        {"logprobs": "ab"},
+        {"names": ["3", "4"]},
+        {"names": ["token_id:3"]},
+        {"counts": (2, 3)},
+        {"counts": (None, None)},
+        {"counts": (2.0, 2)},
+        {"counts": (2, 10**400)},
+    ],
+)
 def test_what_does_not_agree_is_not_exact(changed):
     assert not told(**changed).exact
 
 
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["message", "content", "tool_calls", "function", "name", "arguments", "token_ids", "text"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "message",
+                    "content",
+                    "tool_calls",
+                    "function",
+                    "name",
+                    "arguments",
+                    "token_ids",
+                    "text",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 @given(junk)
@@ -295,5 +393,9 @@ def test_thinking_that_the_server_took_apart_is_kept_and_sent_again(wires):
     wires.faults += [(200, {}, json.dumps({"choices": [{"message": said}]}))] * 2
     trajectory = play(endpoint(f"{wires.url}/v1", "m"), ["go"], tools=())
 
-    assert trajectory.messages[1] == {"role": "assistant", "content": "hello", "reasoning_content": "too"}  # fmt: skip
+    assert trajectory.messages[1] == {
+        "role": "assistant",
+        "content": "hello",
+        "reasoning_content": "too",
+    }
     assert wires.requests[1][1]["messages"][1]["reasoning"] == "too"

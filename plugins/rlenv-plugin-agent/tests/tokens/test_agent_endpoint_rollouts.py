@@ -68,7 +68,14 @@ def test_many_episodes_at_once_keep_their_ids_apart(env, wires, tmp_path):
     tasks = [Task("h " * n, answer="5") for n in range(1, 9)]
     for index, found in rollouts(env, tasks, policy):
         (one,) = found.samples()
-        want = [*encode("h") * (index + 1), *encode(CALL), *encode("<|im_end|>"), *encode("h") * (index + 1), *encode("5"), *encode("<|im_end|>")]  # fmt: skip
+        want = [
+            *encode("h") * (index + 1),
+            *encode(CALL),
+            *encode("<|im_end|>"),
+            *encode("h") * (index + 1),
+            *encode("5"),
+            *encode("<|im_end|>"),
+        ]
         assert credited([one]) == [want]
 
 
@@ -77,7 +84,11 @@ def test_a_chat_endpoint_plays_episodes(env, wires, ids):
     script(wires, "chatml", CALL, "5")
     found = rollout(env, TASK, endpoint(f"{wires.url}/v1", "m", token_ids=ids))
 
-    assert (found.stop, found.verdict.value, len(found.trajectory.tokens)) == ("passed", 1.0, 2 * ids)  # fmt: skip
+    assert (found.stop, found.verdict.value, len(found.trajectory.tokens)) == (
+        "passed",
+        1.0,
+        2 * ids,
+    )
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -153,8 +164,13 @@ def test_a_broken_server_is_never_a_reward(env, wires, monkeypatch):
 def test_calls_that_servers_reject_do_not_make_an_episode_unscored(env, wires):
     """vLLM parses arguments of the history as JSON; OpenAI rejects names with other letters."""
     odd = ["junk", "[1]", '{"a": NaN}', '{"a": ' * 70 + "1" + "}" * 70, '{"a": 2, "b": 3}']
-    calls = [{"function": {"name": "add it!" if at == 4 else "add", "arguments": each}} for at, each in enumerate(odd)]  # fmt: skip
-    wires.faults += [(200, {}, json.dumps({"choices": [{"message": {"content": "", "tool_calls": calls}}]}))]  # fmt: skip
+    calls = [
+        {"function": {"name": "add it!" if at == 4 else "add", "arguments": each}}
+        for at, each in enumerate(odd)
+    ]
+    wires.faults += [
+        (200, {}, json.dumps({"choices": [{"message": {"content": "", "tool_calls": calls}}]}))
+    ]
     script(wires, "chatml", "5")
 
     def accepted(message):

@@ -1,4 +1,6 @@
-"""The estimate of tokens against templates and a tokenizer that has a token for almost each byte."""
+"""The estimate of tokens against templates and a tokenizer that has a token for almost each
+byte.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from token_model import TEMPLATES, encode, render
 from token_play import TOOL
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-VALUES = st.recursive(st.none() | st.booleans() | st.integers() | TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=6)  # fmt: skip
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
 CALLS = st.dictionaries(TEXT, VALUES, max_size=3)
 BEGINNING = [{"role": "system", "content": "You add."}, {"role": "user", "content": "1 + 2?"}]
 

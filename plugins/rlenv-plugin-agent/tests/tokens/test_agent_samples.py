@@ -19,9 +19,14 @@ from token_play import aplay, credited
 
 ids = st.lists(st.integers(0, 3), max_size=4)
 calls = st.builds(
-    lambda prompt, sampled, told, exact: Tokens(prompt, sampled, [-1.0 * at for at in sampled] if told else None, exact),
-    ids, ids, st.booleans(), st.sampled_from([True, True, True, False]),
-)  # fmt: skip
+    lambda prompt, sampled, told, exact: Tokens(
+        prompt, sampled, [-1.0 * at for at in sampled] if told else None, exact
+    ),
+    ids,
+    ids,
+    st.booleans(),
+    st.sampled_from([True, True, True, False]),
+)
 
 
 @st.composite
@@ -35,7 +40,9 @@ def conversations(draw):
 
 
 def talk(made):
-    turns = [[{"role": "user", "content": "go"}, {"role": "assistant", "content": "x"}] for _ in made]  # fmt: skip
+    turns = [
+        [{"role": "user", "content": "go"}, {"role": "assistant", "content": "x"}] for _ in made
+    ]
     return Trajectory([message for turn in turns for message in turn], made)
 
 
@@ -51,7 +58,9 @@ def test_the_mask_is_1_on_exactly_the_sampled_ids_once_each_in_order(made):
         return
     found = samples_of(talk(made), Verdict(1.0, ()), inexact=True)
 
-    assert [at for each in credited(found) for at in each] == [at for call in taken(made) for at in call.ids]  # fmt: skip
+    assert [at for each in credited(found) for at in each] == [
+        at for call in taken(made) for at in call.ids
+    ]
 
 
 @given(conversations())
@@ -61,7 +70,10 @@ def test_each_sampled_run_is_behind_exactly_what_its_call_was_given(made):
     left = taken(made)
     for each in samples_of(talk(made), Verdict(1.0, ()), inexact=True):
         whole = (*each.prompt_ids, *each.ids)
-        while left and (left[0].prompt_ids, left[0].ids) == (whole[: (n := len(left[0].prompt_ids))], whole[n : n + len(left[0].ids)]):  # fmt: skip
+        while left and (left[0].prompt_ids, left[0].ids) == (
+            whole[: (n := len(left[0].prompt_ids))],
+            whole[n : n + len(left[0].ids)],
+        ):
             left.pop(0)
 
     assert left == []
@@ -75,14 +87,19 @@ def test_trainers_are_given_the_same_sequences(made):
     ours = samples_of(talk(known), Verdict(1.0, ()))
     theirs = token_sequences(talk(known))
 
-    assert [(list(a.prompt_ids), list(a.ids), list(a.mask), a.logprobs and list(a.logprobs)) for a in ours] == [(b.prompt_ids, b.ids, b.mask, b.logprobs) for b in theirs]  # fmt: skip
+    assert [
+        (list(a.prompt_ids), list(a.ids), list(a.mask), a.logprobs and list(a.logprobs))
+        for a in ours
+    ] == [(b.prompt_ids, b.ids, b.mask, b.logprobs) for b in theirs]
 
 
 @given(conversations())
 def test_ids_that_the_server_did_not_tell_are_refused(made):
     if all(call.exact for call in made):
         return
-    with pytest.raises(ConfigError, match=r"which ids were sampled in turn \d.*token_ids=True.*inexact=True"):  # fmt: skip
+    with pytest.raises(
+        ConfigError, match=r"which ids were sampled in turn \d.*token_ids=True.*inexact=True"
+    ):
         samples_of(talk(made), Verdict(1.0, ()))
 
 
@@ -92,7 +109,12 @@ def test_each_sample_has_the_reward_and_the_scores_of_its_turns():
     verdict = Verdict(0.5, (StageResult("all", Outcome(0.5), children=(judge,)),))
     one, two = samples_of(talk(made), verdict)
 
-    assert (one.ids, one.mask, one.reward, one.steps) == ((2, 3, 9, 4), (1, 1, 0, 1), 0.5, ((1, 0.1), (3, 0.2)))  # fmt: skip
+    assert (one.ids, one.mask, one.reward, one.steps) == (
+        (2, 3, 9, 4),
+        (1, 1, 0, 1),
+        0.5,
+        ((1, 0.1), (3, 0.2)),
+    )
     assert (two.prompt_ids, two.ids, two.steps) == ((7,), (8, 8), ((1, 0.3), (1, 0.4)))
 
 
@@ -104,19 +126,34 @@ def test_a_subagent_has_the_reward_and_no_scores_of_turns():
 
     assert (found.ids, found.mask, found.reward, found.steps) == ((2, 3, 4), (1, 0, 1), 1.0, ())
     with pytest.raises(ConfigError, match="were sampled in a subagent"):
-        samples_of(talk([]), verdict, children=[Child((), (Tokens([1], [2], exact=False),), 1, "done")])  # fmt: skip
+        samples_of(
+            talk([]), verdict, children=[Child((), (Tokens([1], [2], exact=False),), 1, "done")]
+        )
 
 
 def test_a_prompt_that_was_changed_in_the_middle_begins_a_sample():
     found = samples_of(talk([Tokens([1, 2], [3]), Tokens([1, 9, 3, 4], [5])]), Verdict(None, ()))
 
-    assert [(each.prompt_ids, each.reward) for each in found] == [((1, 2), None), ((1, 9, 3, 4), None)]  # fmt: skip
+    assert [(each.prompt_ids, each.reward) for each in found] == [
+        ((1, 2), None),
+        ((1, 9, 3, 4), None),
+    ]
 
 
 # -- conversations with a model over each template -------------------------------------------------
 
 letters = st.text("hello \n<|>tu", max_size=8)
-content = st.one_of(letters, st.sampled_from(["<|im_end|>", "<think>x</think>", '<tool_call>{"name": "user", "arguments": {}}</tool_call>', "ß"]))  # fmt: skip
+content = st.one_of(
+    letters,
+    st.sampled_from(
+        [
+            "<|im_end|>",
+            "<think>x</think>",
+            '<tool_call>{"name": "user", "arguments": {}}</tool_call>',
+            "ß",
+        ]
+    ),
+)
 
 
 @st.composite

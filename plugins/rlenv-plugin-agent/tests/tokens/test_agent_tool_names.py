@@ -1,4 +1,6 @@
-"""Chat templates that name results of tools, that alternate roles, and that mark what the model writes."""
+"""Chat templates that name results of tools, that alternate roles, and that mark what the model
+writes.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,27 @@ from rlenv_plugin_agent.clients.render import Renderer, load_renderer
 from token_model import TOKENIZER, save
 from token_play import TOOL
 
-CALLS = "{% for c in m.tool_calls %}call {{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}"
+CALLS = (
+    "{% for c in m.tool_calls %}call {{ c.function.name }}{{ c.function.arguments | tojson }}{%"
+    " endfor %}"
+)
 # As Gemma 4: the name of a result is that of the call with its id.
 NAMED = (
-    "{% set known = namespace(names={}) %}{% for m in messages %}"
-    "{% for c in m.tool_calls or [] %}{% set known.names = dict(known.names, **{c.id: c.function.name}) %}{% endfor %}"
-    "{% if m.role == 'tool' %}{{ 'result of ' + known.names.get(m.tool_call_id) + ': ' + m.content }}<|im_end|>"
-    "{% else %}{{ m.content }}" + CALLS + "<|im_end|>{% endif %}{% endfor %}"
+    "{% set known = namespace(names={}) %}{% for m in messages %}{% for c in m.tool_calls or []"
+    " %}{% set known.names = dict(known.names, **{c.id: c.function.name}) %}{% endfor %}{% if"
+    " m.role == 'tool' %}{{ 'result of ' + known.names.get(m.tool_call_id) + ': ' + m.content"
+    " }}<|im_end|>{% else %}{{ m.content }}" + CALLS + "<|im_end|>{% endif %}{% endfor %}"
 )
 # As Llama 3: one call in a message.
 ONE = NAMED.replace(
     "{% if m.role ==",
-    "{% if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('one') }}{% endif %}{% if m.role ==",
+    "{% if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('one') }}{% endif %}{%"
+    " if m.role ==",
 ).replace(".get(m.tool_call_id)", ".get(m.tool_call_id, 'it')")
-TRAINING = "{% for m in messages %}{% if m.role == 'assistant' %}{%- generation -%}{{ m.content }}<|im_end|>{%- endgeneration -%}{% else %}{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+TRAINING = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}{%- generation -%}{{ m.content"
+    " }}<|im_end|>{%- endgeneration -%}{% else %}{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+)
 RESULTS = [
     {"role": "tool", "tool_call_id": f"call_0_{i}", "content": text}
     for i, text in enumerate(["3", "44"])
@@ -50,12 +59,10 @@ def test_a_template_that_writes_one_call_gets_one() -> None:
 
 
 def test_the_tag_generation_changes_nothing() -> None:
-    made, plain = (
-        Renderer(TOKENIZER, TRAINING),
-        Renderer(
-            TOKENIZER,
-            TRAINING.replace("{%- generation -%}", "").replace("{%- endgeneration -%}", ""),
-        ),
+    made = Renderer(TOKENIZER, TRAINING)
+    plain = Renderer(
+        TOKENIZER,
+        TRAINING.replace("{%- generation -%}", "").replace("{%- endgeneration -%}", ""),
     )
     talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 

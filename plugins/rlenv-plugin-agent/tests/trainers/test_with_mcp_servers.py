@@ -1,4 +1,6 @@
-"""Our client of MCP with servers of the official package, of both its major versions, over each transport."""
+"""Our client of MCP with servers of the official package, of both its major versions, over each
+transport.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from rlenv_plugin_agent.tools.mcp.server import McpServer
 from rlenv_plugin_agent.tools.mcp.table import McpServers
 from rlenv_plugin_agent.tools.tool import open_tools
 
-pytest.importorskip("mcp", reason="the package mcp is not installed here: `make test-trainers` runs this")  # fmt: skip
+pytest.importorskip(
+    "mcp", reason="the package mcp is not installed here: `make test-trainers` runs this"
+)
 IS_FIRST = version("mcp").startswith("1.")
 PROGRAM = """
 import sys
@@ -68,8 +72,21 @@ server.run("stdio" if how == "stdio" else "streamable-http"{late})
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """A server as the documentation of the installed version writes it."""
-    first = {"module": "mcp.server.fastmcp", "server": "FastMCP", "early": ', port=int(port), stateless_http=how == "json", json_response=how == "json"', "late": ""}  # fmt: skip
-    second = {"module": "mcp.server.mcpserver", "server": "MCPServer", "early": "", "late": ', **({} if how == "stdio" else {"port": int(port), "stateless_http": how == "json", "json_response": how == "json"})'}  # fmt: skip
+    first = {
+        "module": "mcp.server.fastmcp",
+        "server": "FastMCP",
+        "early": ', port=int(port), stateless_http=how == "json", json_response=how == "json"',
+        "late": "",
+    }
+    second = {
+        "module": "mcp.server.mcpserver",
+        "server": "MCPServer",
+        "early": "",
+        "late": (
+            ', **({} if how == "stdio" else {"port": int(port), "stateless_http": how == "json",'
+            ' "json_response": how == "json"})'
+        ),
+    }
     path = tmp_path / "server.py"
     path.write_text(PROGRAM.format(**(first if IS_FIRST else second)))
     return path
@@ -82,7 +99,9 @@ def _nothing_stays() -> Iterator[None]:
 
 
 async def used(server: dict[str, Any], hosts: tuple[str, ...] = ()) -> list[str]:
-    """What calls of the server's tools return; the pin is what the error of the first attempt says."""
+    """What calls of the server's tools return; the pin is what the error of the first attempt
+    says.
+    """
     pin = ""
     for _ in range(2):
         with suppress(ConfigError):
@@ -118,7 +137,11 @@ def test_a_server_answers_over_standard_input_and_output(program: Path, *, trust
     options = {} if trust else {"paths": [sys.prefix]}
     command = [sys.executable, program.name]
 
-    check(asyncio.run(used({"command": command, "files": [File(str(program))], "trust": trust, **options})))  # fmt: skip
+    check(
+        asyncio.run(
+            used({"command": command, "files": [File(str(program))], "trust": trust, **options})
+        )
+    )
 
 
 @pytest.mark.parametrize("how", ["events", "json"])

@@ -1,4 +1,6 @@
-"""The mask of samples and the tool mask of TRL's GRPO agree, over TRL's own templates and cuts of texts at random."""
+"""The mask of samples and the tool mask of TRL's GRPO agree, over TRL's own templates and cuts of
+texts at random.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ WIRES = str(Path(__file__).parents[1] / "tokens" / "wires")
 if WIRES not in sys.path:
     sys.path.append(WIRES)
 
-from token_model import TOKENIZER, encode, make_tokenizer  # noqa: E402 - found through the lines above
+from token_model import (
+    TOKENIZER,
+    encode,
+    make_tokenizer,
+)
 from token_play import answered, samples  # noqa: E402
 
 torch.set_num_threads(1)
@@ -72,7 +78,9 @@ def tokenizer(template):
     made = PreTrainedTokenizerFast(
         tokenizer_object=TOKENIZER, eos_token=END, pad_token="<|eot_id|>"
     )
-    made.chat_template = (Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja").read_text("utf-8")  # fmt: skip
+    made.chat_template = (
+        Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja"
+    ).read_text("utf-8")
     return made
 
 
@@ -97,14 +105,40 @@ class Keeping(GRPOTrainer):  # type: ignore[misc] # TRL has an environment of it
 
 def generated(tmp_path, template, sampled):
     config = GRPOConfig(
-        output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=4, num_generations=4, max_completion_length=2000,
-        report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True, seed=0, chat_template_kwargs={"enable_thinking": False},
-    )  # fmt: skip
+        output_dir=str(tmp_path),
+        max_steps=1,
+        per_device_train_batch_size=4,
+        num_generations=4,
+        max_completion_length=2000,
+        report_to=[],
+        use_cpu=True,
+        save_strategy="no",
+        disable_tqdm=True,
+        seed=0,
+        chat_template_kwargs={"enable_thinking": False},
+    )
     model = Scripted(
-        LlamaConfig(vocab_size=TOKENIZER.get_vocab_size(), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1, num_key_value_heads=1, max_position_embeddings=8192)
-    )  # fmt: skip
-    model.rounds = [[each[i] for each in sampled if len(each) > i] for i in range(max(map(len, sampled)))]  # fmt: skip
-    trainer = Keeping(model, lambda completions, **_: [0.0] * len(completions), config, Dataset.from_list([{"prompt": PROMPT}]), processing_class=tokenizer(template), tools=[add])  # fmt: skip
+        LlamaConfig(
+            vocab_size=TOKENIZER.get_vocab_size(),
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=1,
+            num_key_value_heads=1,
+            max_position_embeddings=8192,
+        )
+    )
+    model.rounds = [
+        [each[i] for each in sampled if len(each) > i] for i in range(max(map(len, sampled)))
+    ]
+    trainer = Keeping(
+        model,
+        lambda completions, **_: [0.0] * len(completions),
+        config,
+        Dataset.from_list([{"prompt": PROMPT}]),
+        processing_class=tokenizer(template),
+        tools=[add],
+    )
     trainer.train()
     prompt_ids, completion_ids, tool_mask = trainer.kept[:3]
     return [*zip(prompt_ids, completion_ids, tool_mask, strict=True)]
@@ -123,7 +157,8 @@ def played(template, turns, tools, answer="3"):
     policy = Given(Server("http://127.0.0.1:9"), "m", model, calls="hermes").begin()
 
     async def run():
-        messages, tokens = [*PROMPT], []
+        messages = [*PROMPT]
+        tokens = []
         for turn in range(len(turns)):
             reply = await policy(messages, tools)
             messages.append(assistant(reply.message, turn))
@@ -150,12 +185,27 @@ def test_the_texts_are_not_cut_as_the_tokenizer_would():
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_generation_marks_of_templates_are_no_reference(template):
-    """They also cover what nobody sampled: the new line behind the end of a message, and ids cut another way."""
+    """They also cover what nobody sampled: the new line behind the end of a message, and ids cut
+    another way.
+    """
     known = tokenizer(template)
     turns = [cut("hello", 0), cut("use", 0)]
-    talk = [*PROMPT, {"role": "assistant", "content": "hello"}, *PROMPT, {"role": "assistant", "content": "use"}]  # fmt: skip
-    marked = known.apply_chat_template(talk, chat_template=get_training_chat_template(known), return_assistant_tokens_mask=True, return_dict=True, enable_thinking=False)  # fmt: skip
-    credited = [at for at, one in zip(marked["input_ids"], marked["assistant_masks"], strict=True) if one]  # fmt: skip
+    talk = [
+        *PROMPT,
+        {"role": "assistant", "content": "hello"},
+        *PROMPT,
+        {"role": "assistant", "content": "use"},
+    ]
+    marked = known.apply_chat_template(
+        talk,
+        chat_template=get_training_chat_template(known),
+        return_assistant_tokens_mask=True,
+        return_dict=True,
+        enable_thinking=False,
+    )
+    credited = [
+        at for at, one in zip(marked["input_ids"], marked["assistant_masks"], strict=True) if one
+    ]
     _, ids, mask = played(template, turns, [], answer="use hello")
 
     assert [at for at, one in zip(ids, mask, strict=True) if one] == [*turns[0], *turns[1]]
@@ -169,24 +219,37 @@ NAMES = sorted(path.stem for path in (Path(trl.__file__).parent / "chat_template
 IMAGES = ("idefics3", "llava_next", "smolvlm")  # their messages are lists of parts
 TOOLLESS = ("cohere", "gemma", "phi3")  # they write no results of tools
 MARK = re.compile(r"<\|?[^<>\s'\"{}]{2,40}\|?>|\[/?[A-Z_]+\]|<\uff5c[^<>]+\uff5c>")
-PLAIN = re.compile(r"</?(think|tool|function|parameter|arg|xml|IMPORTANT|name|types?|description|return|response)")  # fmt: skip
+PLAIN = re.compile(
+    r"</?(think|tool|function|parameter|arg|xml|IMPORTANT|name|types?|description|return|response)"
+)
 
 
 def renderer(name):
     """A template with a tokenizer of which all marks in it are control tokens."""
     source = (Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja").read_text("utf-8")
     source = re.sub(r"\{%-?\s*(end)?generation\s*-?%\}", "", source)
-    marks = {each for each in MARK.findall(source) if not PLAIN.match(each)} | {"<|eos|>", "<|bos|>"}  # fmt: skip
+    marks = {each for each in MARK.findall(source) if not PLAIN.match(each)} | {
+        "<|eos|>",
+        "<|bos|>",
+    }
     known = make_tokenizer()
     known.add_special_tokens([AddedToken(each, normalized=False) for each in sorted(marks)])
-    return Renderer(known, source, {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "pad_token": ""})  # fmt: skip
+    return Renderer(
+        known, source, {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "pad_token": ""}
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(IMAGES)])
 def test_what_follows_a_message_is_what_the_template_writes_there(name):
-    made, tools = renderer(name), [get_json_schema(add)]
-    called = {"id": "call00000", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}  # fmt: skip
-    user, tool = {"role": "user", "content": "next"}, {"role": "tool", "tool_call_id": "call00000", "name": "add", "content": "42"}  # fmt: skip
+    made = renderer(name)
+    tools = [get_json_schema(add)]
+    called = {
+        "id": "call00000",
+        "type": "function",
+        "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'},
+    }
+    user = {"role": "user", "content": "next"}
+    tool = {"role": "tool", "tool_call_id": "call00000", "name": "add", "content": "42"}
     cases = [({"role": "assistant", "content": "ok"}, user, "")]
     if not name.startswith(TOOLLESS) or name.startswith("gemma4"):
         cases.append(({"role": "assistant", "content": "", "tool_calls": [called]}, tool, "add"))

@@ -69,7 +69,8 @@ class Compiled:
 
 @frozen
 class Sent:
-    """A value as the bytes that it came in: a worker sends these on at no more cost for a long list than for a text.
+    """A value as the bytes that it came in: a worker sends these on at no more cost for a long list
+    than for a text.
 
     Args:
         data: the text of ``codec``, or UTF-8.

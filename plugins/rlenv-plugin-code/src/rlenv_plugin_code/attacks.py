@@ -1,7 +1,7 @@
 """Known ways to be paid for a program without writing one; hook ``rlenv_attacks``.
 
-The corpus of the tests is larger; these need nothing but a task, so that any verifier of programs can be
-tried with them.
+The corpus of the tests is larger; these need nothing but a task, so that any verifier of programs
+can be tried with them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def _forbidden(source: str) -> Callable[[Task], str]:
     def build(task: Task) -> str:
         tests: Any = task.info["tests"]
         limits = tests.get("limits", {})
-        module, name = (*limits.get("imports", ()), "os")[0], (*limits.get("calls", ()), "eval")[0]
+        module = (*limits.get("imports", ()), "os")[0]
+        name = (*limits.get("calls", ()), "eval")[0]
         return f"```python\n{source.replace('MODULE', module).replace('CALL', name)}\n```"
 
     return build
@@ -65,7 +66,9 @@ def _entry(task: Task) -> str:
 
 @cache
 def _read() -> Mapping[str, Mapping[str, str]]:
-    """The tables of ``attacks.toml``: {kind: {name of the attack: text}}, with the shared texts put in."""
+    """The tables of ``attacks.toml``: {kind: {name of the attack: text}}, with the shared texts put
+    in.
+    """
     tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     shared = tables.pop("shared")
 

@@ -21,14 +21,17 @@ __all__ = ["borrowed", "warnings"]
 
 
 def warnings(tasks: Sequence[Task], default: str = "python") -> list[str]:
-    """One line per task whose tests take names from the solution that its prompt never mentions, the first few."""
+    """One line per task whose tests take names from the solution that its prompt never mentions,
+    the first few.
+    """
     said: list[str] = []
     for task in tasks:
         with suppress(TaskError, Unproxied):  # another check's business
             if names := borrowed(task.prompt, tests_of(task, default)):
                 said.append(
-                    f"task {task.id!r}: its tests take {', '.join(names)} from the solution, and the prompt names "
-                    "no such thing; import it in the test or in setup, or ask for it in the prompt"
+                    f"task {task.id!r}: its tests take {', '.join(names)} from the solution, and"
+                    " the prompt names no such thing; import it in the test or in setup, or ask"
+                    " for it in the prompt"
                 )
     return first_few(said, "more tasks take such names from the solution")
 

@@ -1,4 +1,6 @@
-"""Stages that use a sandbox: the options that they share, with the names and meanings of ``code/run``'s."""
+"""Stages that use a sandbox: the options that they share, with the names and meanings of
+``code/run``'s.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,17 @@ def _doc(text: str) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class Boxed:
-    """The options of a stage that uses a sandbox; where stages have the same, they share warm processes."""
+    """The options of a stage that uses a sandbox; where stages have the same, they share warm
+    processes.
+    """
 
     isolation: str = field(
         default="jail",
         validator=validators.instance_of(str),
         metadata={
             **_doc(
-                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted programs), or the sandbox of "
-                "another plugin, as plugin/name"
+                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted programs),"
+                " or the sandbox of another plugin, as plugin/name"
             ),
             "safe": ("jail", "docker+gvisor"),
         },
@@ -73,7 +77,8 @@ class Boxed:
         default=25.0,
         validator=validators.gt(0),
         metadata=_doc(
-            "seconds for one response on its programs' clocks; the slot's timeout follows from it, and a shorter one is an error"
+            "seconds for one response on its programs' clocks; the slot's timeout follows from it,"
+            " and a shorter one is an error"
         ),
     )
     memory_mb: int = field(default=512, validator=_memory, metadata=_doc("MiB for one program"))
@@ -119,13 +124,16 @@ class Boxed:
     def default_timeout(self) -> float:
         """Wall seconds: 30 times its own budget, after as long for the program in the second place.
 
-        A program is stopped long before that, by its own clock, unless the machine is too busy to tell.
+        A program is stopped long before that, by its own clock, unless the machine is too busy to
+        tell.
         """
         return 2 * WALL * self.budget
 
     @property
     def least_timeout(self) -> float:
-        """The same: with a shorter one, a response that loops is unscored on a busy machine, and not 0."""
+        """The same: with a shorter one, a response that loops is unscored on a busy machine, and
+        not 0.
+        """
         return self.default_timeout
 
     @property

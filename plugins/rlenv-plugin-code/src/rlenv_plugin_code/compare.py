@@ -1,9 +1,10 @@
 """Whether a value is the expected one, and where it first differs.
 
 Both are plain: exactly the types of ``codec``, nested no deeper than it allows.  Types are compared
-exactly, so True is not 1, 1 is not 1.0 and (1,) is not [1]; NaN is right only where NaN is expected; 0.0 and
--0.0 are the same number.  Work is in proportion to the size of both, times a logarithm: collections without an
-order are sorted, never hashed, since a program can choose values whose hashes collide.
+exactly, so True is not 1, 1 is not 1.0 and (1,) is not [1]; NaN is right only where NaN is
+expected; 0.0 and -0.0 are the same number.  Work is in proportion to the size of both, times a
+logarithm: collections without an order are sorted, never hashed, since a program can choose values
+whose hashes collide.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class Rules:
     """How values are compared.
 
     Args:
-        rtol, atol: a float may be off by ``atol + rtol * abs(expected)``; with either, an integer may stand
-            for a float and a float for an integer.  Two integers are always compared exactly, and so are
-            the keys of a dict.
+        rtol, atol: a float may be off by ``atol + rtol * abs(expected)``; with either, an integer
+            may stand for a float and a float for an integer.  Two integers are always compared
+            exactly, and so are the keys of a dict.
         unordered: the items of the outermost list or tuple may come in any order.
         loose: lists and tuples may stand for one another, and so may 1 and 1.0.
     """
@@ -53,7 +54,9 @@ class Rules:
 
 @frozen
 class Difference:
-    """The first difference: where, and what was there.  It holds what was expected, so it is private."""
+    """The first difference: where, and what was there.  It holds what was expected, so it is
+    private.
+    """
 
     place: str
     expected: str
@@ -136,7 +139,8 @@ def _inside_dict(
 ) -> Iterator[_Step] | Difference:
     if len(want) != len(have):
         return _counts(want, have, path, "keys")
-    wanted, given = _by_key(want, rules), _by_key(have, rules)
+    wanted = _by_key(want, rules)
+    given = _by_key(have, rules)
     if any(w[0] != h[0] for w, h in zip(wanted, given, strict=True)):
         return _differ(want, have, path)
     return ((want[w], have[h], w) for (_, w), (_, h) in zip(wanted, given, strict=True))
@@ -160,7 +164,8 @@ def _flat_same(want: Any, have: Any) -> bool:
 def _unordered(want: Any, have: Any, rules: Rules) -> Difference | None:
     if len(want) != len(have):
         return _counts(want, have, None, "items")
-    wanted, given = _sorted(want, rules), _sorted(have, rules)
+    wanted = _sorted(want, rules)
+    given = _sorted(have, rules)
     if _alike(wanted, given, rules) or (rules.tolerant and _paired(want, have, rules)):
         return None
     return _differ(want, have, None, " in any order")
@@ -191,7 +196,8 @@ def near(want: float, have: float, rules: Rules) -> bool:
     if not rules.tolerant:
         return _is_nan(want) and _is_nan(have)
     try:
-        want, have = float(want), float(have)
+        want = float(want)
+        have = float(have)
     except OverflowError:  # an integer beyond the floats
         return False
     if not (isfinite(want) and isfinite(have)):
@@ -207,7 +213,8 @@ def _is_nan(value: float) -> bool:
 
 
 _RANKS = {
-    type(None): 0, bool: 1, int: 2, float: 3, complex: 5, str: 6, bytes: 7, tuple: 8, list: 9, set: 10, frozenset: 11, dict: 12,
+    type(None): 0, bool: 1, int: 2, float: 3, complex: 5, str: 6, bytes: 7, tuple: 8, list: 9,
+    set: 10, frozenset: 11, dict: 12,
 }  # fmt: skip
 
 
@@ -277,7 +284,8 @@ def _paired(want: Any, have: Any, rules: Rules) -> bool:
 
 def _parts(value: Any) -> int:
     """How many plain values there are in a value, itself included; counted to the limit."""
-    count, todo = 0, [value]
+    count = 0
+    todo = [value]
     while todo and count <= _PARTS:
         item = todo.pop()
         count += 1

@@ -1,7 +1,9 @@
-"""Compiling, inside the sandbox: neither a compiler nor a parser meets a response's program anywhere else.
+"""Compiling, inside the sandbox: neither a compiler nor a parser meets a response's program
+anywhere else.
 
-CPython's own parser and compiler are no exception: what nests deep or long enough costs them memory, time or
-the process.  In the sandbox that costs the response its score and nobody else anything.
+CPython's own parser and compiler are no exception: what nests deep or long enough costs them
+memory, time or the process.  In the sandbox that costs the response its score and nobody else
+anything.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def cost_of(answers: Iterable[Answer]) -> Cost:
 
 
 def score(golden: float, own: float, slack: float, noise: float) -> float:
-    """``min(1, golden / own)``, where ``slack`` more than the golden one is as good, and ``noise`` is nothing.
+    """``min(1, golden / own)``, where ``slack`` more than the golden one is as good, and ``noise``
+    is nothing.
 
     Args:
         golden, own: costs in one unit, 0 or more.

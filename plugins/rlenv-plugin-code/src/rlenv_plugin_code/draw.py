@@ -6,8 +6,8 @@
     ["tuple", schema, ..]           ["set", schema, lo, hi]         of at most hi items
     ["dict", key, value, lo, hi]
 
-Bounds are included.  One draw in four of a number or a length is a bound, or is next to zero, since mistakes
-live there.
+Bounds are included.  One draw in four of a number or a length is a bound, or is next to zero, since
+mistakes live there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def draw(schema: Schema, rng: Random) -> Any:
 
 
 def as_text(arguments: Sequence[Any]) -> str:
-    """Arguments as a program reads them: a line each, items apart by blanks, a list of lists a line per item."""
+    """Arguments as a program reads them: a line each, items apart by blanks, a list of lists a line
+    per item.
+    """
     return "".join(f"{_lines(value)}\n" for value in arguments)
 
 
@@ -124,7 +126,8 @@ def check_schema(schema: Any, path: str = "", *, hashable: bool = False, depth: 
         raise BadSchema(path, f"expected [kind, ..] with a kind of {', '.join(SCHEMAS)}")
     if depth > 50:
         raise BadSchema(path, "nested more than 50 levels deep")
-    kind, rest = schema[0], list(schema[1:])
+    kind = schema[0]
+    rest = list(schema[1:])
     form, inner, bounds = _FORMS[kind]
     if inner is not None and len(rest) != inner + bounds:
         raise BadSchema(path, f"expected {form}")

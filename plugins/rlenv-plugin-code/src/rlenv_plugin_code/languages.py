@@ -1,4 +1,6 @@
-"""The languages: one entry each.  A new one is one more entry, and a shim if its functions are to be called."""
+"""The languages: one entry each.  A new one is one more entry, and a shim if its functions are to
+be called.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ class Language:
         file: the name of the source in the working directory.
         tool: programs that compile or run it, the first that is found is taken; () where the warm
             interpreter does.
-        compile: the command line that makes ``program``, "{tool}" and "{file}" filled in; None where
-            nothing is to be compiled.
+        compile: the command line that makes ``program``, "{tool}" and "{file}" filled in; None
+            where nothing is to be compiled.
         check: the command line that checks the syntax of a program that is not compiled.
         run: the command line of a run; () where the warm interpreter runs the source.
         address_space: whether programs bear a limit of their address space.

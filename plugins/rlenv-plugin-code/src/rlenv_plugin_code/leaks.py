@@ -1,4 +1,6 @@
-"""Hidden cases that a task's own prompt gives away, input and output both: a warning when tasks load."""
+"""Hidden cases that a task's own prompt gives away, input and output both: a warning when tasks
+load.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,25 @@ __all__ = ["leaks", "warnings"]
 
 
 def warnings(tasks: Sequence[Task], default: str = "python") -> list[str]:
-    """One line per task that gives hidden cases away, the first few, and how many more there are."""
+    """One line per task that gives hidden cases away, the first few, and how many more there
+    are.
+    """
     said: list[str] = []
     for task in tasks:
         with suppress(TaskError):  # another stage's business
             if found := leaks(task.prompt, tests_of(task, default)):
                 places = ", ".join(map(str, found[:8])) + (", …" if len(found) > 8 else "")
                 said.append(
-                    f"task {task.id!r}: the prompt shows input and output of hidden cases ({places}); "
-                    "mark them visible, or hide them from the prompt"
+                    f"task {task.id!r}: the prompt shows input and output of hidden cases"
+                    f" ({places}); mark them visible, or hide them from the prompt"
                 )
     return first_few(said, "more tasks show hidden cases in their prompts")
 
 
 def leaks(prompt: str, tests: Tests) -> list[int]:
-    """The places (from 0) of the scored cases, of assert lines for ``asserts``, that are in the prompt."""
+    """The places (from 0) of the scored cases, of assert lines for ``asserts``, that are in the
+    prompt.
+    """
     if tests.kind == "stdio":
         lines = _fenced(prompt)
         return [
@@ -68,7 +74,9 @@ def _squeezed(text: str) -> str:
 
 
 def _beside(call: str, result: str, prompt: str) -> bool:
-    """Whether a result follows its call closely: ``f(1)\\n2``, ``f(1) == 2``, ``f(1) returns 2``."""
+    """Whether a result follows its call closely: ``f(1)\\n2``, ``f(1) == 2``, ``f(1) returns
+    2``.
+    """
     if not call or not result:
         return False
     place = prompt.find(call)

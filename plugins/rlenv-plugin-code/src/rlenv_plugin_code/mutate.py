@@ -80,7 +80,9 @@ def mutants(source: str, most: int, seed: int = 0) -> list[Mutant]:
 
 
 def _mutated(tree: ast.Module, site: int, variant: int) -> tuple[ast.Module, str, int]:
-    """A copy of the program with this variant at this site, what it changes, and the site's line."""
+    """A copy of the program with this variant at this site, what it changes, and the site's
+    line.
+    """
     root = copy.deepcopy(tree)
     node = next(n for i, n in enumerate(_changeable(root)) if i == site)
     assert node is not None

@@ -1,4 +1,6 @@
-"""The programs that a test suite is tried on: a golden one, and mutants that are known to differ from it."""
+"""The programs that a test suite is tried on: a golden one, and mutants that are known to differ
+from it.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,17 @@ class SuiteSpec:
 
 @frozen
 class Mutated:
-    """``sources[0]`` is the golden program; ``what[i]`` says what is wrong with ``sources[i + 1]``."""
+    """``sources[0]`` is the golden program; ``what[i]`` says what is wrong with ``sources[i +
+    1]``.
+    """
 
     sources: tuple[str, ...]
     what: tuple[str, ...]
 
 
 def suite_of(task: Task, default: int) -> SuiteSpec:
-    """Read ``task.info["tests"]``: kind "suite", golden, entry_point, inputs or cases, mutants (a number or sources).
+    """Read ``task.info["tests"]``: kind "suite", golden, entry_point, inputs or cases, mutants (a
+    number or sources).
 
     Raises:
         TaskError: it is no such thing; the message says what is expected.
@@ -55,14 +60,15 @@ def suite_of(task: Task, default: int) -> SuiteSpec:
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(data, Mapping) or kind != "suite":
         raise TaskError(
-            f'info.tests.kind: code/tests is for tasks of kind "suite", not {kind!r}: '
-            '{"kind": "suite", "golden": source, "entry_point": name, "inputs": [...], "mutants": 12}',
+            f'info.tests.kind: code/tests is for tasks of kind "suite", not {kind!r}: {{"kind":'
+            ' "suite", "golden": source, "entry_point": name, "inputs": [...], "mutants": 12}',
             task.id,
         )
     wanted = data.get("mutants", default)
     given: tuple[str, ...] = ()
     if isinstance(wanted, (list, tuple)) and wanted and all(isinstance(s, str) for s in wanted):
-        given, wanted = tuple(wanted), 0
+        given = tuple(wanted)
+        wanted = 0
     elif isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= 200:
         said = f"a number from 1 to 200, or sources of programs, not {wanted!r:.60}"
         raise TaskError(f"info.tests.mutants: {said}", task.id)
@@ -70,7 +76,8 @@ def suite_of(task: Task, default: int) -> SuiteSpec:
 
 
 async def mutated(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
-    """The programs of a task; mutants that answer every reference input like the golden program are left out.
+    """The programs of a task; mutants that answer every reference input like the golden program are
+    left out.
 
     The same for every response to a task, and made once per process.
 
@@ -108,7 +115,8 @@ async def _made(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
             kept.append((source, what))
     if not kept:
         raise TaskError(
-            "info.tests: every mutant answers as the golden program does; give more inputs, or mutants",
+            "info.tests: every mutant answers as the golden program does; give more inputs, or"
+            " mutants",
             task.id,
         )
     return Mutated((tests.golden, *(s for s, _ in kept)), tuple([w for _, w in kept]))

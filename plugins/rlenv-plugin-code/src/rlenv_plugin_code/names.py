@@ -1,4 +1,6 @@
-"""What a program imports and uses: its syntax tree is made in the sandbox, see ``guest/rlenv_names``."""
+"""What a program imports and uses: its syntax tree is made in the sandbox, see
+``guest/rlenv_names``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ MOST = 200_000  # names of one program
 
 @frozen
 class Names:
-    """(dotted name, line of the source) of what is imported and of what is used; ``.x`` for any attribute x."""
+    """(dotted name, line of the source) of what is imported and of what is used; ``.x`` for any
+    attribute x.
+    """
 
     imports: tuple[tuple[str, int], ...]
     uses: tuple[tuple[str, int], ...]

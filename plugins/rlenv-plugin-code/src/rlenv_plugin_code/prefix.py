@@ -12,8 +12,9 @@ _FUTURE = re.compile(r"^from __future__ import [^(\n]*$", re.MULTILINE)
 def completed(prompt: str, text: str, language: str, entry_point: str | None) -> tuple[str, int]:
     """The whole program, and how many of its lines are above the response's own.
 
-    A Python response that defines ``entry_point`` itself replaces the prompt's beginning of it; any other
-    is the rest of that function, and lines up with it even where its indentation was lost on the way.
+    A Python response that defines ``entry_point`` itself replaces the prompt's beginning of it; any
+    other is the rest of that function, and lines up with it even where its indentation was lost on
+    the way.
     """
     prompt = prompt.replace("\r\n", "\n").replace("\r", "\n")
     if language != "python" or entry_point is None:
@@ -25,7 +26,8 @@ def completed(prompt: str, text: str, language: str, entry_point: str | None) ->
     above = prompt[:stub] if stub is not None else ""
     future = "".join(f"{line}\n" for line in _FUTURE.findall(text))
     if future:
-        above, text = future + above, _FUTURE.sub("", text)
+        above = future + above
+        text = _FUTURE.sub("", text)
     return _joined(above, text)
 
 

@@ -1,4 +1,6 @@
-"""What of a task stays the same from response to response: read, checked and encoded once per process."""
+"""What of a task stays the same from response to response: read, checked and encoded once per
+process.
+"""
 
 from __future__ import annotations
 

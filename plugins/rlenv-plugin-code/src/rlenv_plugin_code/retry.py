@@ -1,7 +1,7 @@
 """Tries and their results: a broken sandbox is not an answer, an answer that always breaks one is.
 
-- A try that breaks before the program's own code has begun is nobody's doing: another place, and in the
-  end no reward at all.
+- A try that breaks before the program's own code has begun is nobody's doing: another place, and in
+  the end no reward at all.
 - A try that breaks after that is repeated too; what repeats every time is the program's own.
 - Where the machine was too busy to tell, nothing is tried again: that would make it busier.
 """
@@ -37,13 +37,15 @@ async def retried(play: Callable[[], Awaitable[Ran]], clock: Clock, retries: int
         except VerifierFault as err:
             if not worth_a_retry(err.fault):
                 raise
-            fault, last = err.fault, None
+            fault = err.fault
+            last = None
         else:
             if ran.fault is None:
                 return ran
             if ran.starved:
                 raise VerifierFault(ran.fault)
-            fault, last = ran.fault, ran if ran.started else None
+            fault = ran.fault
+            last = ran if ran.started else None
         if clock.left() <= 0:
             break
     assert fault is not None

@@ -1,4 +1,5 @@
-"""Rewrites of a response that keep what its program does, and such as change it; hook ``rlenv_rewrites``.
+"""Rewrites of a response that keep what its program does, and such as change it; hook
+``rlenv_rewrites``.
 
 They apply to responses with exactly one fenced block of Python, so that what they do is sure.
 """
@@ -83,7 +84,8 @@ def _tree(source: str) -> ast.Module | None:
 
 class _Renamed(ast.NodeTransformer):
     def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
+        self.old = old
+        self.new = new
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name(self.new, node.ctx) if node.id == self.old else node
@@ -195,14 +197,18 @@ _SAME_SOURCE: Mapping[str, _Edit] = {
 }
 
 _SAME_FRAME: Mapping[str, str] = {
-    "prose around": "Let me explain.\n\n```python\nSOURCE\n```\n\nIt takes linear time; `x` is `1`.",
+    "prose around": (
+        "Let me explain.\n\n```python\nSOURCE\n```\n\nIt takes linear time; `x` is `1`."
+    ),
     "the bare program": "SOURCE",
     "tildes": "~~~python\nSOURCE\n~~~",
     "four backticks": "````python\nSOURCE\n````",
     "the label py": "```py\nSOURCE\n```",
     "a label in capitals": "```Python\nSOURCE\n```",
     "no label": "```\nSOURCE\n```",
-    "thinking first": "<think>\nFirst ```python\nreturn 0\n``` No.\n</think>\n\n```python\nSOURCE\n```",
+    "thinking first": (
+        "<think>\nFirst ```python\nreturn 0\n``` No.\n</think>\n\n```python\nSOURCE\n```"
+    ),
     "a draft first": "```python\nraise SystemExit(1)\n```\nBetter:\n```python\nSOURCE\n```",
     "output behind": "```python\nSOURCE\n```\nIt prints:\n```text\n1 2 3\n```",
     "a fence without end": "```python\nSOURCE\n",
@@ -220,7 +226,9 @@ _OTHER_SOURCE: Mapping[str, _Edit] = {
 }
 
 _OTHER_FRAME: Mapping[str, str] = {
-    "another program last": "```python\nSOURCE\n```\nOr rather:\n```python\nraise SystemExit(0)\n```",
+    "another program last": (
+        "```python\nSOURCE\n```\nOr rather:\n```python\nraise SystemExit(0)\n```"
+    ),
     "only in the thinking": "<think>\n```python\nSOURCE\n```\n</think>\nI do not know.",
     "an empty program last": "```python\nSOURCE\n```\n```python\npass\n```",
 }

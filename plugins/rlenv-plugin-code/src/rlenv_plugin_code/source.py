@@ -33,7 +33,8 @@ def program_of(
     Args:
         attempt: any response.
         language: a name of ``languages.LANGUAGES``.
-        prefix: "prompt": the response goes on where the task's prompt ends, or states the function anew.
+        prefix: "prompt": the response goes on where the task's prompt ends, or states the function
+            anew.
         entry_point: the function that the prompt begins.
 
     Raises:

@@ -1,4 +1,6 @@
-"""The tests of a task, ``task.info["tests"]``, with types.  Plain data; ``reading.tests_of`` reads and checks it."""
+"""The tests of a task, ``task.info["tests"]``, with types.  Plain data; ``reading.tests_of`` reads
+and checks it.
+"""
 
 from __future__ import annotations
 
@@ -65,19 +67,22 @@ class Tests:
     """The tests of one task.
 
     Args:
-        kind: "function", "stdio", "asserts", "golden" or "suite" (the response is a test suite: ``code/tests``).
+        kind: "function", "stdio", "asserts", "golden" or "suite" (the response is a test suite:
+            ``code/tests``).
         cases: in the task's order; golden: those it has besides the generated ones.
         language: a name of ``languages.LANGUAGES``.
         entry_point: the function that is called; None where programs are run as a whole.
         setup: source that the trusted side runs before each test (asserts).
-        golden: source of a correct program, "" for none (golden; any kind for ``code/speed`` and ``code/tests``).
+        golden: source of a correct program, "" for none (golden; any kind for ``code/speed`` and
+            ``code/tests``).
         inputs: one schema per argument, see ``draw`` (golden).
         generate: source of ``def generate(rng)`` that returns a list of arguments, or the text of
             standard input (golden).
         count: how many inputs are generated (golden).
         rtol, atol: relative and absolute tolerance of numbers; 0 and 0: exact.
         unordered: the items of a list (the lines of an output) may come in any order.
-        loose: a list may stand for a tuple, a tuple for a list, an integer for a float of its value.
+        loose: a list may stand for a tuple, a tuple for a list, an integer for a float of its
+            value.
         checker: source of ``def check(stdin, stdout, expected) -> bool``, "" for none (stdio).
         time: seconds for one case; None: the stage's ``timeout``.
         prefix: what is before the program of a response; None: the stage's option.

@@ -1,4 +1,6 @@
-"""Whether a program wrote what was expected: by lines, blanks at their ends and empty lines at the end ignored."""
+"""Whether a program wrote what was expected: by lines, blanks at their ends and empty lines at the
+end ignored.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,16 @@ def same_output(
 def output_difference(expected: str, got: str, rules: Rules) -> Difference | None:
     """The first line that differs, None when none does.
 
-    With a tolerance the words of a line, set apart by blanks, are compared one by one: two numbers of
-    which at least one is written with a point or an exponent may be off, all else is exact.
+    With a tolerance the words of a line, set apart by blanks, are compared one by one: two numbers
+    of which at least one is written with a point or an exponent may be off, all else is exact.
     """
     if len(got) > len(expected) + MARGIN:
         return Difference("", f"{len(expected)} characters", f"{len(got)}")
-    want, have = _lines(expected), _lines(got)
+    want = _lines(expected)
+    have = _lines(got)
     if rules.unordered:
-        want, have = sorted(want), sorted(have)
+        want = sorted(want)
+        have = sorted(have)
     if want == have:
         return None
     for number, (wanted, given) in enumerate(zip(want, have, strict=False), 1):
@@ -62,7 +66,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _words_near(expected: str, got: str, rules: Rules) -> bool:
-    want, have = _words(expected), _words(got)
+    want = _words(expected)
+    have = _words(got)
     if len(want) != len(have):
         return False
     return all(w == h or _word_near(w, h, rules) for w, h in zip(want, have, strict=True))

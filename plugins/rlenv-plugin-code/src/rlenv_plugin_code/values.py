@@ -1,9 +1,11 @@
 """Values of test data: JSON, and what JSON lacks as an object with one key that begins with ``$``.
 
     {"$tuple": [..]}  {"$set": [..]}  {"$frozenset": [..]}  {"$dict": [[key, value], ..]}
-    {"$float": "nan" | "inf" | "-inf"}  {"$complex": [re, im]}  {"$bytes": base64}  {"$int": decimal}
+    {"$float": "nan" | "inf" | "-inf"}  {"$complex": [re, im]}  {"$bytes": base64}  {"$int":
+    decimal}
 
-Any other object is a dict with text as keys.  Tasks made in Python may hold such values as they are.
+Any other object is a dict with text as keys.  Tasks made in Python may hold such values as they
+are.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def value_of(data: Any, path: str = "", depth: int = 0) -> Any:
     """The value that test data stands for.
 
     Raises:
-        BadValue: for an unknown or malformed tag, and for a value that cannot be handed to a program.
+        BadValue: for an unknown or malformed tag, and for a value that cannot be handed to a
+            program.
     """
     kind = type(data)
     if kind in _SCALARS:
@@ -70,8 +73,8 @@ def plain(value: Any, path: str = "") -> Any:
         said = "a value nested too deeply"
     raise BadValue(
         path,
-        f"{said} cannot be handed to a program; values are null, bool, int, float, complex, str, bytes, "
-        "list, tuple, dict, set and frozenset",
+        f"{said} cannot be handed to a program; values are null, bool, int, float, complex, str,"
+        " bytes, list, tuple, dict, set and frozenset",
     )
 
 

@@ -214,7 +214,10 @@ TASKS: dict[str, Any] = {
         },
     },
     "clamp-suite": {
-        "prompt": "Write tests of clamp(x, low, high), which gives the number in the range that is nearest to x.",
+        "prompt": (
+            "Write tests of clamp(x, low, high), which gives the number in the range that is"
+            " nearest to x."
+        ),
         "tests": {
             "kind": "suite",
             "entry_point": "clamp",
@@ -286,9 +289,18 @@ HONEST: dict[str, str] = {
     "bag": "def bag(xs): return [x for x in reversed(xs) if x % 2]",
     "steps": COLLATZ,
     "add-js": "function add(a, b) { return a + b }",
-    "sum in c": '#include <stdio.h>\nint main(void) { long n, s = 0; while (scanf("%ld", &n) == 1) s += n; printf("%ld\\n", s); }',
-    "sum in cpp": "#include <iostream>\nint main() { long n, s = 0; while (std::cin >> n) s += n; std::cout << s << std::endl; }",
-    "sum in javascript": "const fs = require('fs');\nconsole.log(fs.readFileSync(0, 'utf8').split(/\\s+/).filter(Boolean).map(Number).reduce((a, b) => a + b, 0));",
+    "sum in c": (
+        '#include <stdio.h>\nint main(void) { long n, s = 0; while (scanf("%ld", &n) == 1) s += n;'
+        ' printf("%ld\\n", s); }'
+    ),
+    "sum in cpp": (
+        "#include <iostream>\nint main() { long n, s = 0; while (std::cin >> n) s += n; std::cout"
+        " << s << std::endl; }"
+    ),
+    "sum in javascript": (
+        "const fs = require('fs');\nconsole.log(fs.readFileSync(0,"
+        " 'utf8').split(/\\s+/).filter(Boolean).map(Number).reduce((a, b) => a + b, 0));"
+    ),
     "sum in shell": "s=0; while read -r n; do s=$((s + n)); done; echo $s",
     "add-asserts": "def add(a, b): return a + b",
     "root-asserts": "def root(x):\n    if x < 0: raise ValueError(x)\n    return x ** 0.5",
@@ -296,7 +308,12 @@ HONEST: dict[str, str] = {
     "sorted-asserts": "def order(xs):\n    xs.sort()\n    return xs",
     "swapped-asserts": "def swapped(d): return {v: k for k, v in d.items()}",
     "apply-asserts": "def apply(call, x): return call(x)",
-    "stack-asserts": "class Stack(list):\n    def push(self, x): self.append(x)\n    def peek(self): return self[-1]",
+    "stack-asserts": (
+        "class Stack(list):\n    def push(self, x): self.append(x)\n    def peek(self): return"
+        " self[-1]"
+    ),
     "down-asserts": "def down(n): return iter(range(n, 0, -1))",
-    "turn-asserts": "class Vector(tuple): pass\nclass Solution:\n    def turn(self, v): return Vector(v[::-1])",
+    "turn-asserts": (
+        "class Vector(tuple): pass\nclass Solution:\n    def turn(self, v): return Vector(v[::-1])"
+    ),
 }

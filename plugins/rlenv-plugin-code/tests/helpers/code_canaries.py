@@ -1,4 +1,6 @@
-"""What an attack must not reach: a secret, folders, sockets, processes, and anything that outlives its run."""
+"""What an attack must not reach: a secret, folders, sockets, processes, and anything that outlives
+its run.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,16 @@ def _stat(pid: int) -> tuple[int, str, int] | None:
 
 
 class Descendants:
-    """Notes every process below this one, several times a second, but those of earlier tests and what they start."""
+    """Notes every process below this one, several times a second, but those of earlier tests and
+    what they start.
+    """
 
     def __init__(self) -> None:
         self.seen: dict[int, int] = {}
         self.before: frozenset[int] = frozenset()
         self.look()
-        self.before, self.seen = frozenset(self.seen), {}
+        self.before = frozenset(self.seen)
+        self.seen = {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()

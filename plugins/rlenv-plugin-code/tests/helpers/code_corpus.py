@@ -27,7 +27,9 @@ TRIES = 4
 
 
 def evaluated(env: Environment, pairs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-    """A few at a time, so that none waits for long; where the sandbox broke, it is tried again by itself."""
+    """A few at a time, so that none waits for long; where the sandbox broke, it is tried again by
+    itself.
+    """
     found: list[Verdict] = []
     for start in range(0, len(pairs), AT_ONCE):
         found += env.evaluate_many(pairs[start : start + AT_ONCE], workers=2)
@@ -41,7 +43,9 @@ def evaluated(env: Environment, pairs: Sequence[tuple[Task, str]]) -> list[Verdi
 
 
 def crowd() -> float:
-    """How many processes each processor has to run now, 1 at least: programs take so many times as long."""
+    """How many processes each processor has to run now, 1 at least: programs take so many times as
+    long.
+    """
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
@@ -100,7 +104,9 @@ def _tables(folder: str, key: str) -> list[tuple[str, dict[str, Any], dict[str, 
 
 
 def families(folder: str, env: str = "plain") -> list[str]:
-    """How the names of its cases in environments of this kind begin: one beginning for each file."""
+    """How the names of its cases in environments of this kind begin: one beginning for each
+    file.
+    """
     found = {
         f"{stem}: ": None
         for stem, _, row in _tables(folder, "attack" if folder == "attacks" else "program")
@@ -148,7 +154,9 @@ def attacks(marks: Mapping[str, str]) -> list[Attack]:
 
 
 def honest(env: str = "plain") -> list[tuple[str, Task, str]]:
-    """(name, task, response) of every honest program that can run here, in environments of this kind."""
+    """(name, task, response) of every honest program that can run here, in environments of this
+    kind.
+    """
     known, programs = named_tasks()
     found = []
     for name, source in programs.items() if env == "plain" else ():

@@ -1,4 +1,6 @@
-"""Runs of ``code/run`` for tests: in plain processes, since what is tested is what the judge makes of them."""
+"""Runs of ``code/run`` for tests: in plain processes, since what is tested is what the judge makes
+of them.
+"""
 
 from __future__ import annotations
 

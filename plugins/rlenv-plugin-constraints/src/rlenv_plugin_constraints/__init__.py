@@ -1,4 +1,5 @@
-"""Verifiable instructions, for rlenv: words, forms, structure, languages and limits that a program can check.
+"""Verifiable instructions, for rlenv: words, forms, structure, languages and limits that a program
+can check.
 
 Stages: ``constraints/all``, ``constraints/ifeval``, ``constraints/ast`` and ``constraints/schema``.
 Importing this module imports none of them.

@@ -34,7 +34,11 @@ def _strings(value: Any) -> list[str]:
         return [value]
     if isinstance(value, Mapping):
         return [text for key, item in value.items() if key not in _NAMES for text in _strings(item)]
-    return [text for item in value for text in _strings(item)] if isinstance(value, (list, tuple)) else []  # fmt: skip
+    return (
+        [text for item in value for text in _strings(item)]
+        if isinstance(value, (list, tuple))
+        else []
+    )
 
 
 _FIXED: Mapping[str, str] = {

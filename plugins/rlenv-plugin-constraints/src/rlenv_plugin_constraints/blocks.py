@@ -1,4 +1,6 @@
-"""The answer of a response as a block: the one that is fenced, the last of a language, or all of the text."""
+"""The answer of a response as a block: the one that is fenced, the last of a language, or all of
+the text.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ class Finding:
         wanted: what was asked for, a JSON value.
         spans: the places in the response that decided it, as character offsets.
         note: a few words where the numbers do not tell it all.
-        undecided: the work's budget ran out before it was known; never satisfied, nor is its opposite.
+        undecided: the work's budget ran out before it was known; never satisfied, nor is its
+            opposite.
     """
 
     satisfied: bool
@@ -57,11 +58,11 @@ class Finding:
 class Constraint(Protocol):
     """One checkable demand on a response: an attrs class whose fields are its parameters.
 
-    ``kind`` is the name in ``{kind = "max_words", n = 400}``.  ``check`` is linear in the length of the
-    text, and has a result for every text.  Two things are optional:
+    ``kind`` is the name in ``{kind = "max_words", n = 400}``.  ``check`` is linear in the length of
+    the text, and has a result for every text.  Two things are optional:
 
-    - ``is_answer = True`` where what satisfies it is an answer in itself (a choice, a JSON document), so
-      that a response needs no words beside it;
+    - ``is_answer = True`` where what satisfies it is an answer in itself (a choice, a JSON
+      document), so that a response needs no words beside it;
     - ``markers()``, the literal text that it asks for: a response of nothing else says nothing.
     """
 

@@ -1,4 +1,6 @@
-"""Responses that say nothing: blank ones, the prompt again, refusals, fillers, a list of what was asked for."""
+"""Responses that say nothing: blank ones, the prompt again, refusals, fillers, a list of what was
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _RUN = 4  # words that are in the prompt in this order are its words
 _FILLERS = words("fillers")
 _FILLED = "it has only fillers, numbers and what the constraints ask for"
 _ANSWERS = frozenset(("yes", "no", "true", "false"))
-# What asks for a number: its size, its name, an instruction to work it out, or arithmetic; the years of a life and
+# What asks for a number: its size, its name, an instruction to work it out, or arithmetic; the
+# years of a life and
 # "words with lengths that are prime numbers" do not.
 _QUANTITIES = (
     "number|sum|total|value|product|difference|quotient|area|volume|probability|perimeter|average|mean|median|price|cost|population|age"
@@ -37,23 +40,32 @@ _QUANTITIES = (
 )
 _ASKS_NUMBER = re.compile(
     r"how (?:many|much|old|long|far|tall|big)\b|(?:what|which|whose) year|\bequals?\b"
-    rf"|what(?:'s|’s| is| are| was| were| will be) (?:-?\(?\d|(?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES})\b)"
-    rf"|(?:^|[.!?:,\n]\s*|\bplease |\band |\bthen )(?:calculate|compute|solve|evaluate|(?:find|determine|give|pick|choose|name|guess) (?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES}))\b"
-    r"|(?:answer|respond|reply|output|return)\b[^.!?\n]{0,40}\b(?:a number|numbers? only|integers?|digits?|numerals?|decimal|mathematical notation)\b"
+    r"|what(?:'s|’s| is| are| was| were| will be) (?:-?\(?\d|(?:[\w'-]+"
+    rf" ){{0,4}}?(?:{_QUANTITIES})\b)"
+    r"|(?:^|[.!?:,\n]\s*|\bplease |\band |\bthen"
+    r" )(?:calculate|compute|solve|evaluate|(?:find|determine|give|pick|choose|name|guess)"
+    rf" (?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES}))\b"
+    r"|(?:answer|respond|reply|output|return)\b[^.!?\n]{0,40}\b(?:a number|numbers?"
+    r" only|integers?|digits?|numerals?|decimal|mathematical notation)\b"
     r"|\d\s*[+*×÷=^]\s*\d|\d\s+[-−/]\s+\d",
     re.IGNORECASE,
 )
 _ASKS_WHETHER = re.compile(
-    r"(?:^|[.!?:,\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s(?!you\b)[^.!?\n]{2,200}\?|true or false|yes or no",
+    r"(?:^|[.!?:,\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s(?!you\b)[^.!?\n]{2,200}\?|true"
+    r" or false|yes or no",
     re.I,
 )
 _REFUSAL = re.compile(
-    r"(?:(?:i(?:'m| am)|we(?:'re| are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|no comment\b|as an ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
+    r"(?:(?:i(?:'m| am)|we(?:'re|"
+    r" are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|no comment\b|as an"
+    r" ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
     r"|i (?:can(?:no|')t|cannot|won't|will not|don't know|do not know|must decline))",
 )
 _HELPLESS = re.compile(
-    r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could not|couldn't)\b[^.!?]{0,40}?"
-    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with (?:that|this|it)|request|continue|respond)|don't know|do not know",
+    r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could"
+    r" not|couldn't)\b[^.!?]{0,40}?"
+    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with"
+    r" (?:that|this|it)|request|continue|respond)|don't know|do not know",
 )
 
 
@@ -76,10 +88,10 @@ def says_nothing(
 def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
     """Why a response says nothing, in a few words; "" where it says something.
 
-    It tests what can be decided without knowing the answer: a response without a word, one that only
-    refuses, the prompt again, also with small changes, and one of nothing but fillers, numbers and the
-    markers that the constraints ask for.  Where a constraint asks for an answer in itself (a choice, a JSON
-    document), only a blank response and a refusal say nothing.
+    It tests what can be decided without knowing the answer: a response without a word, one that
+    only refuses, the prompt again, also with small changes, and one of nothing but fillers, numbers
+    and the markers that the constraints ask for.  Where a constraint asks for an answer in itself
+    (a choice, a JSON document), only a blank response and a refusal say nothing.
 
     Args:
         text: the response, with its prompt.
@@ -106,11 +118,16 @@ def remedy(reason: str) -> str:
     """
     if reason != _FILLED:
         return "the option content decides this"
-    return "if such answers can be right, set content = false in the options of this stage, or add a stage that compares with the answer"  # fmt: skip
+    return (
+        "if such answers can be right, set content = false in the options of this stage, or add a"
+        " stage that compares with the answer"
+    )
 
 
 def _is_program(text: Text) -> bool:
-    """Whether most of it is a Python program, which may well repeat the text that its prompt gives."""
+    """Whether most of it is a Python program, which may well repeat the text that its prompt
+    gives.
+    """
     source = parsed(text)
     return source.tree is not None and 2 * len(source.block.text) > len(text.raw)
 
@@ -151,7 +168,9 @@ def _refuses(text: Text) -> bool:
 
 
 def _may_be_short(words: Sequence[str], prompt: str, markers: frozenset[str]) -> bool:
-    """Whether these few words may answer the prompt: yes or no, a number, the one word asked for."""
+    """Whether these few words may answer the prompt: yes or no, a number, the one word asked
+    for.
+    """
     if len(words) == 1 and words[0] in markers:
         return True
     if any(map(str.isnumeric, words)):
@@ -192,8 +211,8 @@ def earnings(score: Callable[[Task, str], float], tasks: Sequence[Task]) -> list
         tasks: the environment's; at most 300 of them, spread evenly, are tried.
 
     Returns:
-        One line, or none where no such policy earns anything and the tasks have answers, which other
-        stages may read.
+        One line, or none where no such policy earns anything and the tasks have answers, which
+        other stages may read.
     """
     step = max(1, -(-len(tasks) // _TASKS))
     some = tasks[::step]

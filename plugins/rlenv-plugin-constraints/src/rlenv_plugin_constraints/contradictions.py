@@ -24,8 +24,8 @@ _BESIDE = ("min", "max", "n", "relation")  # fields that bound a count; the othe
 def contradictions(constraints: Sequence[Constraint]) -> list[str]:
     """One line per pair that no response can satisfy; those within ``all`` count too.
 
-    Found are counts without a common value, words that must and must not be there, signs and letter cases
-    that a demanded phrase cannot do without, two different beginnings or ends, two languages.
+    Found are counts without a common value, words that must and must not be there, signs and letter
+    cases that a demanded phrase cannot do without, two different beginnings or ends, two languages.
     """
     every = [*_flat(constraints)]
     return [
@@ -73,7 +73,8 @@ def _counted(part: Constraint) -> tuple[Any, float, float] | None:
     if "relation" in fields and "n" in fields:
         return (part.kind, *of), *_BOUNDS[fields["relation"]](fields["n"])
     if "min" in fields and "max" in fields:
-        low, high = fields["min"] or 0, inf if fields["max"] is None else fields["max"]
+        low = fields["min"] or 0
+        high = inf if fields["max"] is None else fields["max"]
         return (part.kind, *of), low, high
     if part.kind == "responses":
         return (part.kind, *of), fields["n"], fields["n"]
@@ -85,10 +86,12 @@ def _key(value: Any) -> Any:
 
 
 def _no_common_count(one: Constraint, other: Constraint) -> str:
-    mine, theirs = _counted(one), _counted(other)
+    mine = _counted(one)
+    theirs = _counted(other)
     if mine is None or theirs is None or mine[0] != theirs[0]:
         return ""
-    low, high = max(mine[1], theirs[1]), min(mine[2], theirs[2])
+    low = max(mine[1], theirs[1])
+    high = min(mine[2], theirs[2])
     return f"at least {low:g} and at most {high:g}" if low > high else ""
 
 

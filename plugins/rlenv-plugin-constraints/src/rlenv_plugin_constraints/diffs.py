@@ -10,7 +10,8 @@ __all__ = ["Change", "Unreadable", "changes"]
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _EXTENDED = re.compile(
-    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to|similarity index|dissimilarity index|index) (.*)\Z"
+    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename"
+    r" to|similarity index|dissimilarity index|index) (.*)\Z"
 )
 _MAIL = re.compile(
     r"\s*(?:From |From:|Subject:|commit [0-9a-f]{7})"
@@ -126,7 +127,11 @@ def _extended(word: str, value: str, change: Change, moved: dict[str, str], at: 
         change.did |= {"120000": {"symlink"}, "160000": {"submodule"}}.get(mode, set())
         if mode not in (*_MODES, "120000", "160000"):
             raise Unreadable(f"the mode {mode[:10]!r}", at)
-        change.did.add({"old": "mode", "new": "mode", "deleted": "delete"}[word.split(maxsplit=1)[0]] if word != "new file mode" else "create")  # fmt: skip
+        change.did.add(
+            {"old": "mode", "new": "mode", "deleted": "delete"}[word.split(maxsplit=1)[0]]
+            if word != "new file mode"
+            else "create"
+        )
     elif word == "index":
         mode = value.rpartition(" ")[2]
         change.did |= {"120000": {"symlink"}, "160000": {"submodule"}}.get(mode, set())
@@ -142,7 +147,8 @@ def _agree(change: Change, moved: dict[str, str], named: tuple[str, str] | None)
     if (old is None) != (new is None) or len(moved) not in (0, 2):
         raise Unreadable("a rename or copy without both its names", change.line)
     if named is not None:
-        old, new = old or named[0], new or named[1]
+        old = old or named[0]
+        new = new or named[1]
         if (old, new) != named:
             raise Unreadable("names that do not agree", change.line)
     if old is not None and new is not None:
@@ -186,7 +192,15 @@ def _unquoted(text: str, at: int) -> str:
         found = _ESCAPE.match(text, place)
         if found is None:
             break
-        raw += bytes([int(found[1], 8) & 255]) if found[1] else bytes([_ESCAPES[found[2]]]) if found[2] else found[3].encode("utf-8", "surrogatepass")  # fmt: skip
+        raw += (
+            bytes([int(found[1], 8) & 255])
+            if found[1]
+            else (
+                bytes([_ESCAPES[found[2]]])
+                if found[2]
+                else found[3].encode("utf-8", "surrogatepass")
+            )
+        )
         place = found.end()
     if text[place : place + 1] != '"' or text[place + 1 :].strip():
         raise Unreadable("a quoted path that is not closed", at)
@@ -210,7 +224,10 @@ def _header_paths(header: str, at: int, strip: int) -> tuple[str, str] | None:
         pair = tuple(header.split(" "))
     else:
         half = len(header) // 2
-        same = header[half : half + 1] == " " and header[:half].split("/", 1)[1:] == header[half + 1 :].split("/", 1)[1:]  # fmt: skip
+        same = (
+            header[half : half + 1] == " "
+            and header[:half].split("/", 1)[1:] == header[half + 1 :].split("/", 1)[1:]
+        )
         pair = (header[:half], header[half + 1 :]) if same else None
     if pair is None:
         return None
@@ -234,7 +251,8 @@ def _hunk(lines: _Lines, change: Change, old: int, new: int) -> None:
         part = lines.marks[lines.at : lines.at + old + new + 1] or "?"
         for place, mark in enumerate(part, lines.at):
             if mark == " ":
-                old, new = old - 1, new - 1
+                old = old - 1
+                new = new - 1
             elif mark == "+":
                 new -= 1
                 change.added += 1

@@ -1,4 +1,6 @@
-"""Responses made of their prompt: its words in another order or case, with some left out, and courtesies added."""
+"""Responses made of their prompt: its words in another order or case, with some left out, and
+courtesies added.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^'\n]*'(?!\w)")
 
 @frozen
 class _Prompt:
-    """The words of a prompt that mean something, and those of them, outside of quotations, that instruct."""
+    """The words of a prompt that mean something, and those of them, outside of quotations, that
+    instruct.
+    """
 
     said: frozenset[str]
     instructs: frozenset[str]
@@ -31,15 +35,17 @@ class _Prompt:
 def echoes(said: Iterable[str], prompt: str) -> bool:
     """Whether a response says again what the prompt asks for, with few words of its own.
 
-    A text of the prompt that was rewritten is no echo: it has few of the words that instruct ("capitals",
-    "commas").  Word order and how often a word is there make no difference.
+    A text of the prompt that was rewritten is no echo: it has few of the words that instruct
+    ("capitals", "commas").  Word order and how often a word is there make no difference.
 
     Args:
         said: the words of the response, caseless, without those that it was asked to have.
         prompt: what it was asked.
     """
-    asked, meant = _read(prompt), _meaning(said)
-    again, told = len(meant & asked.said), len(meant & asked.instructs)
+    asked = _read(prompt)
+    meant = _meaning(said)
+    again = len(meant & asked.said)
+    told = len(meant & asked.instructs)
     own = len(meant) - again
     if again < _LEAST or own > again:
         return False

@@ -1,4 +1,6 @@
-"""Instruction ids as constraints: parameters checked, then the table of the constraint they mean."""
+"""Instruction ids as constraints: parameters checked, then the table of the constraint they
+mean.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def spec_of(instruction_id: str, kwargs: Mapping[str, Any]) -> Mapping[str, Any]
         kwargs: its parameters, as the benchmarks publish them: those that are null do not count.
 
     Raises:
-        ConfigError: for an unknown id, and for each parameter that is missing, unknown or of another type.
+        ConfigError: for an unknown id, and for each parameter that is missing, unknown or of
+            another type.
     """
     given = parameters(instruction_id, kwargs)
     return INSTRUCTIONS[instruction_id].spec(given)

@@ -1,4 +1,6 @@
-"""What IFEval's and IFBench's instruction ids are: their parameters, and the constraint each one means."""
+"""What IFEval's and IFBench's instruction ids are: their parameters, and the constraint each one
+means.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def _span(p: Parameters) -> Spec:
 
 
 _IFEVAL: dict[str, Instruction] = {
-    "change_case:capital_word_frequency": _ranged("capital_words", "capital_frequency", "capital_relation"),
+    "change_case:capital_word_frequency": _ranged(
+        "capital_words", "capital_frequency", "capital_relation"
+    ),
     "change_case:english_capital": _english("uppercase"),
     "change_case:english_lowercase": _english("lowercase"),
     "combination:repeat_prompt": _counted("repeats_prompt", "prompt", prompt_to_repeat=str),
@@ -84,33 +88,55 @@ _IFEVAL: dict[str, Instruction] = {
         {"num_bullets": int},
         lambda p: {"kind": "bullets", "min": p["num_bullets"], "max": p["num_bullets"]},
     ),
-    "detectable_format:number_highlighted_sections": _counted("highlights", "min", num_highlights=int),
+    "detectable_format:number_highlighted_sections": _counted(
+        "highlights", "min", num_highlights=int
+    ),
     "detectable_format:title": _plain("title"),
     "keywords:existence": _counted("contains", "words", keywords=list),
     "keywords:forbidden_words": _counted("forbids", "words", forbidden_words=list),
     "keywords:frequency": Instruction(
         {"keyword": str, "frequency": int, "relation": str},
-        lambda p: {"kind": "keyword", "word": p["keyword"], "n": p["frequency"], "relation": p["relation"]},
+        lambda p: {
+            "kind": "keyword",
+            "word": p["keyword"],
+            "n": p["frequency"],
+            "relation": p["relation"],
+        },
     ),
     "keywords:letter_frequency": Instruction(
         {"letter": str, "let_frequency": int, "let_relation": str},
-        lambda p: {"kind": "letter", "letter": p["letter"], "n": p["let_frequency"], "relation": p["let_relation"]},
+        lambda p: {
+            "kind": "letter",
+            "letter": p["letter"],
+            "n": p["let_frequency"],
+            "relation": p["let_relation"],
+        },
     ),
     "language:response_language": _counted("language", "language", language=str),
     "length_constraints:nth_paragraph_first_word": Instruction(
         {"num_paragraphs": int, "nth_paragraph": int, "first_word": str},
-        lambda p: {"kind": "first_word", "word": p["first_word"], "paragraph": p["nth_paragraph"], "paragraphs": p["num_paragraphs"]},
+        lambda p: {
+            "kind": "first_word",
+            "word": p["first_word"],
+            "paragraph": p["nth_paragraph"],
+            "paragraphs": p["num_paragraphs"],
+        },
     ),
     "length_constraints:number_paragraphs": Instruction(
         {"num_paragraphs": int},
-        lambda p: {"kind": "paragraphs", "min": p["num_paragraphs"], "max": p["num_paragraphs"], "separator": "***"},
+        lambda p: {
+            "kind": "paragraphs",
+            "min": p["num_paragraphs"],
+            "max": p["num_paragraphs"],
+            "separator": "***",
+        },
     ),
     "length_constraints:number_sentences": _ranged("sentences", "num_sentences", "relation"),
     "length_constraints:number_words": _ranged("words", "num_words", "relation"),
     "punctuation:no_comma": _plain("no_comma"),
     "startend:end_checker": _counted("ends_with", "text", end_phrase=str),
     "startend:quotation": _plain("quoted"),
-}  # fmt: skip
+}
 
 _IFBENCH: dict[str, Instruction] = {
     "count:conjunctions": _counted("conjunctions", "min", small_n=int),
@@ -126,14 +152,25 @@ _IFBENCH: dict[str, Instruction] = {
     ),
     "count:words_japanese": _counted("japanese_words", "n", N=int),
     "custom:character_reverse": _plain("reversed_letters", phrase="bald eagle"),
-    "custom:csv_city": _plain("csv_table", columns=["ID", "Country", "City", "Year", "Count"], rows=7),
+    "custom:csv_city": _plain(
+        "csv_table", columns=["ID", "Country", "City", "Year", "Count"], rows=7
+    ),
     "custom:csv_quotes": _plain(
-        "csv_table", columns=["StudentID", "Subject", "Grade", "Semester", "Score"], rows=3, delimiter="\t", quoted="all"
+        "csv_table",
+        columns=["StudentID", "Subject", "Grade", "Semester", "Score"],
+        rows=3,
+        delimiter="\t",
+        quoted="all",
     ),
     "custom:csv_special_character": _plain(
-        "csv_table", columns=["ProductID", "Category", "Brand", "Price", "Stock"], rows=14, quoted="special"
+        "csv_table",
+        columns=["ProductID", "Category", "Brand", "Price", "Stock"],
+        rows=14,
+        quoted="special",
     ),
-    "custom:date_format_list": _plain("iso_dates", first="1793-01-01", last="1815-12-31", min=2, whole=True),
+    "custom:date_format_list": _plain(
+        "iso_dates", first="1793-01-01", last="1815-12-31", min=2, whole=True
+    ),
     "custom:european_capitals_sort": _plain("european_capitals"),
     "custom:mcq_count_length": _plain("multiple_choice", questions=4, options=5),
     "custom:multiples": _plain("number_list", numbers=[14, 21, 28, 35, 42, 49]),
@@ -164,7 +201,9 @@ _IFBENCH: dict[str, Instruction] = {
     "ratio:stop_words": _counted("stop_words", "max_percent", percentage=int),
     "repeat:repeat_change": _counted("repeats_changed", "text", prompt_to_repeat=str),
     "repeat:repeat_simple": _plain("repeats_exactly", text=_ECHOED),
-    "repeat:repeat_span": Instruction({"prompt_to_repeat": str, "n_start": int, "n_end": int}, _span),
+    "repeat:repeat_span": Instruction(
+        {"prompt_to_repeat": str, "n_start": int, "n_end": int}, _span
+    ),
     "sentence:alliteration_increment": _plain("growing_alliteration"),
     "sentence:increment": _counted("growing_sentences", "n", small_n=int),
     "sentence:keyword": Instruction(
@@ -175,7 +214,12 @@ _IFBENCH: dict[str, Instruction] = {
     "words:consonants": _plain("consonant_clusters"),
     "words:keywords_specific_position": Instruction(
         {"keyword": str, "n": int, "m": int},
-        lambda p: {"kind": "keyword_in_sentence", "word": p["keyword"], "sentence": p["n"], "place": p["m"]},
+        lambda p: {
+            "kind": "keyword_in_sentence",
+            "word": p["keyword"],
+            "sentence": p["n"],
+            "place": p["m"],
+        },
     ),
     "words:last_first": _plain("chained_sentences"),
     "words:no_consecutive": _plain("no_shared_initials"),
@@ -187,6 +231,6 @@ _IFBENCH: dict[str, Instruction] = {
     "words:start_verb": _plain("starts_with_verb"),
     "words:vowel": _plain("vowel_types", max=3),
     "words:words_position": _counted("second_words", "word", keyword=str),
-}  # fmt: skip
+}
 
 INSTRUCTIONS: Final[Mapping[str, Instruction]] = {**_IFEVAL, **_IFBENCH}

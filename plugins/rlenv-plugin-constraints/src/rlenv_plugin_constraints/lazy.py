@@ -11,7 +11,8 @@ T = TypeVar("T")
 class lazy(Generic[T]):  # noqa: N801 - used as functools.cached_property is
     """A property made on first use.
 
-    ``functools.cached_property`` has a lock before Python 3.12, which a child forked meanwhile finds closed for good.
+    ``functools.cached_property`` has a lock before Python 3.12, which a child forked meanwhile
+    finds closed for good.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:

@@ -75,7 +75,9 @@ def _imported(source: Source) -> list[Imported]:
 
 
 def _aliases(source: Source) -> dict[str, set[str]]:
-    """Name → the paths that it may stand for: imports and ``name = path`` anywhere, scopes taken together."""
+    """Name → the paths that it may stand for: imports and ``name = path`` anywhere, scopes taken
+    together.
+    """
     kept: dict[str, set[str]] | None = source.kept.get("aliases")
     if kept is None:
         kept = source.kept["aliases"] = _found_aliases(source)
@@ -100,9 +102,11 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, str]]:
     targets: list[ast.expr] = []
     value: ast.expr | None = None
     if isinstance(node, ast.Assign):
-        targets, value = node.targets, node.value
+        targets = node.targets
+        value = node.value
     elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
-        targets, value = [node.target], node.value
+        targets = [node.target]
+        value = node.value
     elif isinstance(node, ast.arguments):
         yield from _defaults(node)
     for target in targets:
@@ -192,10 +196,12 @@ def dynamic(source: Source) -> list[Called]:
     found = [
         Called(item.path, item.line)
         for item in imported(source)
-        if item.module.split(".")[0] in _DYNAMIC_MODULES - {"sys", "types", "operator", "inspect", "gc", "pickle"}
+        if item.module.split(".")[0]
+        in _DYNAMIC_MODULES - {"sys", "types", "operator", "inspect", "gc", "pickle"}
         or item.path in _SYS
-        or item.path in ("operator.attrgetter", "operator.methodcaller", "types.FunctionType", "types.CodeType")
-    ]  # fmt: skip
+        or item.path
+        in ("operator.attrgetter", "operator.methodcaller", "types.FunctionType", "types.CodeType")
+    ]
     calls = called(source, uses=True)
     reaching = {path for path in {call.path for call in calls} if _reaches(path)}
     found += [call for call in calls if call.path in reaching] if reaching else []
@@ -218,7 +224,9 @@ def _reaches(path: str) -> bool:
 
 
 def handed_on(source: Source, names: Iterable[str]) -> list[Called]:
-    """Modules that hold one of ``names`` and are used as a value, so that any name may stand for them."""
+    """Modules that hold one of ``names`` and are used as a value, so that any name may stand for
+    them.
+    """
     holders = {name.rpartition(".")[0] for name in names} - {""}
     if not holders:
         return []
@@ -245,7 +253,8 @@ def starred(source: Source, names: Iterable[str]) -> list[Called]:
 def matches(path: str, names: Iterable[str]) -> str | None:
     """The one of ``names`` that a path is or lies within.
 
-    "os" holds "os.path.join", ".read" is any method of that name, "os.system" is also "shutil.os.system".
+    "os" holds "os.path.join", ".read" is any method of that name, "os.system" is also
+    "shutil.os.system".
     """
     for name in names:
         if path == name or path.startswith(f"{name}."):

@@ -17,7 +17,9 @@ _NOT = re.compile(r"'t(?![^\W_])")  # "can't" is another word than "can"
 
 
 def joins(letter: str) -> bool:
-    """Whether a letter, mark or digit makes one word with its neighbor; scripts without spaces do not."""
+    """Whether a letter, mark or digit makes one word with its neighbor; scripts without spaces do
+    not.
+    """
     if letter.isascii():
         return letter.isalnum()
     return (letter.isalnum() or unicodedata.category(letter)[0] == "M") and not _unspaced(letter)
@@ -46,8 +48,8 @@ class Phrase:
 
     Args:
         text: as it was given.
-        strict: look-alikes and decorations count as the letters they look like, and an underscore parts
-            words: for what must not be there.
+        strict: look-alikes and decorations count as the letters they look like, and an underscore
+            parts words: for what must not be there.
     """
 
     text: str
@@ -68,7 +70,8 @@ class Phrase:
     def find(self, view: View, limit: int = 10_000) -> list[Span]:
         """Where it is in a caseless view: spans of the view, none overlapping."""
         found: list[Span] = []
-        at, text = 0, view.text
+        at = 0
+        text = view.text
         while len(found) < limit and (match := self.parts.search(text, at)) is not None:
             if self._alone(text, *match.span()):
                 found.append(match.span())

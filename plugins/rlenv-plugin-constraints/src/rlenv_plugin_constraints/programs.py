@@ -31,7 +31,9 @@ os.register_at_fork(after_in_child=_filters._at_fork_reinit)  # type: ignore[att
 
 @frozen(eq=False)
 class Source:
-    """A program: its tree, or why there is none; ``kept`` is what is found in it once for all constraints."""
+    """A program: its tree, or why there is none; ``kept`` is what is found in it once for all
+    constraints.
+    """
 
     raw: str
     block: Block
@@ -48,7 +50,9 @@ class Source:
 
 
 def parsed(text: Text) -> Source:
-    """The program of a response: its last Python block, else its last block, else all of it.  Total."""
+    """The program of a response: its last Python block, else its last block, else all of it.
+    Total.
+    """
     kept: Source | None = getattr(text, "_program", None)
     if kept is None:
         kept = _parsed(text.raw)
@@ -124,7 +128,24 @@ class _Fields(dict[type, tuple[str, ...]]):
         return found
 
 
-_NAMES = frozenset(("id", "attr", "arg", "name", "kind", "module", "level", "asname", "type_comment", "conversion", "simple", "is_async", "rest", "kwd_attrs"))  # fmt: skip
+_NAMES = frozenset(
+    (
+        "id",
+        "attr",
+        "arg",
+        "name",
+        "kind",
+        "module",
+        "level",
+        "asname",
+        "type_comment",
+        "conversion",
+        "simple",
+        "is_async",
+        "rest",
+        "kwd_attrs",
+    )
+)
 _fields = _Fields()
 
 

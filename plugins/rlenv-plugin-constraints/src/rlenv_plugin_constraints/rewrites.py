@@ -1,4 +1,6 @@
-"""Rewrites of a response that keep what it satisfies, and such as break a constraint; ``rlenv_rewrites``."""
+"""Rewrites of a response that keep what it satisfies, and such as break a constraint;
+``rlenv_rewrites``.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def rewrites() -> Sequence[Rewrite]:
 
 
 def keeping() -> Sequence[Rewrite]:
-    """Rewrites that no reader would notice; of documents only those that no parser notices either."""
+    """Rewrites that no reader would notice; of documents only those that no parser notices
+    either.
+    """
     return [
         Rewrite(name, _always(edit, prose=name in _OF_PROSE), keeps=True)
         for name, edit in _KEEPING.items()
@@ -39,7 +43,9 @@ def _always(edit: Callable[[str], str], *, prose: bool) -> Callable[[Task, str],
 
 
 def _is_document(task: Task) -> bool:
-    """Whether the response is read by a parser, to which a mark before it or another letter is no matter of style."""
+    """Whether the response is read by a parser, to which a mark before it or another letter is no
+    matter of style.
+    """
     info: Mapping[str, Any] = task.info
     kinds = [table["kind"] for table in info.get("constraints", ())]
     kinds += info.get("instruction_id_list", ())
@@ -72,18 +78,34 @@ _BREAKING: Sequence[tuple[str, str, Callable[[str, Mapping[str, Any]], str]]] = 
     ("a comma", "no_comma", lambda text, _: text + " Well, so it is."),
     ("an ideographic comma", "no_comma", lambda text, _: text.replace(" and ", "、", 1) + "、"),
     ("a forbidden word", "forbids", lambda text, of: f"{text} {of['words'][0]}"),
-    ("a forbidden word in capitals", "forbids", lambda text, of: f"{text} {of['words'][0].upper()}"),
-    ("a forbidden word in disguise", "forbids", lambda text, of: f"{text} {of['words'][0].translate(_CYRILLIC)}"),
-    ("a forbidden word with a soft hyphen", "forbids", lambda text, of: f"{text} \u00ad".join(["", of["words"][0]])),
+    (
+        "a forbidden word in capitals",
+        "forbids",
+        lambda text, of: f"{text} {of['words'][0].upper()}",
+    ),
+    (
+        "a forbidden word in disguise",
+        "forbids",
+        lambda text, of: f"{text} {of['words'][0].translate(_CYRILLIC)}",
+    ),
+    (
+        "a forbidden word with a soft hyphen",
+        "forbids",
+        lambda text, of: f"{text} \u00ad".join(["", of["words"][0]]),
+    ),
     ("keywords within others", "contains", lambda text, of: _glued(text, of["words"])),
     ("a small letter", "uppercase", lambda text, _: "a " + text),
     ("words after the end", "ends_with", lambda text, _: text + " And more."),
     ("a fourth bullet", "bullets", lambda text, _: text + "\n* one more thing"),
     ("a line before the title", "title", lambda text, _: "Here it is:\n" + text),
     ("one section more", "sections", lambda text, _: text + "\n\nSection 3\nMore of it."),
-    ("another option too", "choice", lambda text, of: f"{text} {of['options'][0]} {of['options'][1]}"),
+    (
+        "another option too",
+        "choice",
+        lambda text, of: f"{text} {of['options'][0]} {of['options'][1]}",
+    ),
     ("the postscript alone", "postscript", lambda text, _: text.split("\n")[0]),
-)  # fmt: skip
+)
 
 
 def _glued(text: str, words: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""Schemas of the simplest keywords as plain functions that are sure of what fits; of the rest they say nothing."""
+"""Schemas of the simplest keywords as plain functions that are sure of what fits; of the rest they
+say nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,26 @@ __all__ = ["keywords", "sure"]
 
 Check: TypeAlias = Callable[[Any], bool]
 
-_NOTES = frozenset(("$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "format", "readOnly", "writeOnly", "deprecated"))  # fmt: skip
+_NOTES = frozenset(
+    (
+        "$schema",
+        "$id",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "format",
+        "readOnly",
+        "writeOnly",
+        "deprecated",
+    )
+)
 _TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,),
-    "null": (type(None),),
+    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,),
+    "number": (int, float), "boolean": (bool,), "null": (type(None),),
 }  # fmt: skip
 _SIZES: Mapping[str, tuple[Any, Any]] = {
     "minLength": (str, ge), "maxLength": (str, le), "minItems": (list, ge), "maxItems": (list, le),
@@ -22,7 +40,9 @@ _SIZES: Mapping[str, tuple[Any, Any]] = {
 
 
 def sure(schema: Any) -> Check | None:
-    """Whether a value surely fits, by every draft; a False says nothing.  None for a schema with other keywords."""
+    """Whether a value surely fits, by every draft; a False says nothing.  None for a schema with
+    other keywords.
+    """
     if schema is True or schema == {}:
         return lambda _: True
     if not isinstance(schema, dict):

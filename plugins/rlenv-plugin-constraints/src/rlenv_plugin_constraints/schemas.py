@@ -24,9 +24,46 @@ DRAFTS = {
     "2019-09": "Draft201909Validator",
     "2020-12": "Draft202012Validator",
 }
-_NOTES = ["$schema", "$id", "id", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$comment", "$vocabulary", "title", "description", "default", "examples", "readOnly", "writeOnly", "deprecated", "contentEncoding", "contentMediaType", "contentSchema", "then", "else", "minContains", "maxContains"]  # fmt: skip
+_NOTES = [
+    "$schema",
+    "$id",
+    "id",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$dynamicAnchor",
+    "$comment",
+    "$vocabulary",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "readOnly",
+    "writeOnly",
+    "deprecated",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "then",
+    "else",
+    "minContains",
+    "maxContains",
+]
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_TOLD = ("type", "required", "additionalProperties", "uniqueItems", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties")  # fmt: skip
+_TOLD = (
+    "type",
+    "required",
+    "additionalProperties",
+    "uniqueItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "minProperties",
+    "maxProperties",
+)
 _spent = threading.local()
 
 
@@ -35,7 +72,9 @@ class Exceeded(Exception):
 
 
 def schema_problems(schema: Any, draft: str = "") -> list[str]:
-    """What is wrong with a schema: its form, references that leave it, patterns that do not compile."""
+    """What is wrong with a schema: its form, references that leave it, patterns that do not
+    compile.
+    """
     from jsonschema.exceptions import SchemaError  # type: ignore[import-untyped]
 
     if not isinstance(schema, (dict, bool)):
@@ -53,8 +92,8 @@ def schema_problems(schema: Any, draft: str = "") -> list[str]:
     names = {name for table in _tables(schema) for name in table}
     if {"unevaluatedProperties", "patternProperties"} <= names:
         found.append(
-            "schema: unevaluatedProperties beside patternProperties, whose patterns cannot be limited in time there;"
-            " use additionalProperties"
+            "schema: unevaluatedProperties beside patternProperties, whose patterns cannot be"
+            " limited in time there; use additionalProperties"
         )
     return found
 
@@ -72,14 +111,20 @@ def _tables(schema: Any) -> Iterator[dict[str, Any]]:
 
 def _bad_references(schema: Any) -> Iterator[str]:
     anchors = {
-        f"#{table[key]}" for table in _tables(schema) for key in ("$anchor", "$dynamicAnchor") if key in table
-    }  # fmt: skip
+        f"#{table[key]}"
+        for table in _tables(schema)
+        for key in ("$anchor", "$dynamicAnchor")
+        if key in table
+    }
     for table in _tables(schema):
         if table is not schema and isinstance(table.get("$id"), str):
             yield f"schema: $id {table['$id']!r} within it; only the whole schema may have one"
         for ref in [table[key] for key in _REFERENCES if isinstance(table.get(key), str)]:
             if not ref.startswith("#"):
-                yield f"schema: $ref {ref!r} leaves the schema; only those that begin with # are followed"
+                yield (
+                    f"schema: $ref {ref!r} leaves the schema; only those that begin with # are"
+                    " followed"
+                )
             elif ref not in anchors and not _points(schema, ref):
                 yield f"schema: $ref {ref!r} points at nothing in it"
 
@@ -143,9 +188,10 @@ def _class_of(schema: Any, draft: str) -> Any:
 
 
 def compiled(schema: Any, draft: str = "") -> Callable[[Any, int], list[str]]:
-    """The schema as a function: a value and how many values it is made of at most → its first three misfits,
-    each with its path."""
-    fits, most = sure(schema), keywords(schema)
+    """The schema as a function: a value and how many values it is made of at most → its first three
+    misfits, each with its path."""
+    fits = sure(schema)
+    most = keywords(schema)
     return partial(_errors, _bounded(_class_of(schema, draft))(schema), fits, most)
 
 
@@ -163,7 +209,9 @@ def _errors(
 
 
 def _said(error: Any) -> str:
-    """What is wrong; of ``enum``, ``const`` and the like only their names, since they may hold the answer."""
+    """What is wrong; of ``enum``, ``const`` and the like only their names, since they may hold the
+    answer.
+    """
     told = error.validator in _TOLD
     return error.message[:160] if told else f"does not satisfy {error.validator!r}"
 
@@ -174,7 +222,9 @@ def _path(parts: Any) -> str:
 
 @cache
 def _bounded(cls: Any) -> Any:
-    """The same draft, where every keyword is counted and none takes longer than its value is long."""
+    """The same draft, where every keyword is counted and none takes longer than its value is
+    long.
+    """
     from jsonschema.validators import extend
 
     own = {
@@ -228,7 +278,8 @@ def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iter
 
     if not validator.is_type(instance, "object"):
         return
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    known = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
     others = [
         name
         for name in instance
@@ -238,12 +289,16 @@ def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iter
         for name in others:
             yield from validator.descend(instance[name], wanted, path=name)
     elif not wanted and others:
-        listed, one = ", ".join(map(repr, sorted(others))), len(others) == 1
+        listed = ", ".join(map(repr, sorted(others)))
+        one = len(others) == 1
         if patterns:
             regexes = ", ".join(map(repr, sorted(patterns)))
             said = f"{listed} {'does' if one else 'do'} not match any of the regexes: {regexes}"
         else:
-            said = f"Additional properties are not allowed ({listed} {'was' if one else 'were'} unexpected)"
+            said = (
+                f"Additional properties are not allowed ({listed} {'was' if one else 'were'}"
+                " unexpected)"
+            )
         yield ValidationError(said)
 
 

@@ -13,7 +13,8 @@ __all__ = ["sentences"]
 _ABBREVIATIONS = words("abbreviations")
 _SELDOM_FINAL = words("seldom_final")
 _BEFORE_NUMBERS = words("before_numbers")
-# Of one kind of marks, a space behind those of the west; a class comes first, which is searched for fastest.
+# Of one kind of marks, a space behind those of the west; a class comes first, which is searched for
+# fastest.
 _CLOSERS = r"[\"'”’»)\]*_`]*+"
 _END = re.compile(
     rf"([.!?…。！？｡۔।॥؟](?:(?<=[.!?…])(?<![.!?…].)[.!?…]*+(?={_CLOSERS}(?:[\s\u3040-\u9fff]|\Z))"
@@ -29,16 +30,19 @@ _LIST_NUMBER = re.compile(r"[-*+•#> \t\n]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)")
 def sentences(text: str) -> list[tuple[int, int]]:
     """(start, end) of every sentence with a word in it; list items and paragraphs end one too.
 
-    A mark ends a sentence where a space or the end follows.  It does not after an abbreviation, an initial or
-    the number of a list item, nor where a small letter follows an ellipsis or a quotation ("Why?" he asked).
+    A mark ends a sentence where a space or the end follows.  It does not after an abbreviation, an
+    initial or the number of a list item, nor where a small letter follows an ellipsis or a
+    quotation ("Why?" he asked).
     """
     found: list[tuple[int, int]] = []
     cuts = iter([*(match.start() for match in _STRUCTURE.finditer(text)), len(text)])
-    start, end = 0, next(cuts)
+    start = 0
+    end = next(cuts)
     for match in _END.finditer(text):
         while end <= match.start():
             found += _trimmed(text, start, end)
-            start, end = end, next(cuts)
+            start = end
+            end = next(cuts)
         if _ends(text, match, start, end):
             found += _trimmed(text, start, match.end())
             start = match.end()
@@ -49,7 +53,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _ends(text: str, match: re.Match[str], start: int, end: int) -> bool:
-    mark, after = match.group(1), match.end()
+    mark = match.group(1)
+    after = match.end()
     if mark[0] in "。！？｡۔।॥؟":
         return True
     if mark == ".":

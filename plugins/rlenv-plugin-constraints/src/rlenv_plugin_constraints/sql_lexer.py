@@ -101,7 +101,8 @@ def _pattern(dialect: Dialect, *, named: bool) -> re.Pattern[str]:
         ("sign_", r"::|:=|<=|>=|<>|!=|\|\||->>?|."),
     ]
     if not named:
-        # what is bad takes the rest along, so that nothing behind it is looked through again and again
+        # what is bad takes the rest along, so that nothing behind it is looked through again and
+        # again
         one = "|".join(rf"(?:{part}).*+" if name == "bad" else part for name, part in parts)
         return re.compile(rf"\s*+({one})", re.DOTALL)
     body = "|".join(f"(?P<{name}>{part})" for name, part in parts)
@@ -126,7 +127,8 @@ def lexed(text: str, dialect: Dialect) -> Lexed:
     """The tokens of a text.  Linear.
 
     Raises:
-        Unreadable: for a string, name or comment that is never closed, a NUL, and comments that MySQL runs.
+        Unreadable: for a string, name or comment that is never closed, a NUL, and comments that
+            MySQL runs.
     """
     every = _cut(text) or _pattern(dialect, named=False).findall(text)
     known = {t: (_known if len(t) < 50 else _told)(t, dialect) for t in set(every)}
@@ -146,7 +148,9 @@ def lexed(text: str, dialect: Dialect) -> Lexed:
 
 
 def _cut(text: str) -> list[str]:
-    """The tokens of a text that every dialect reads in the same, simplest way; none where it is not so."""
+    """The tokens of a text that every dialect reads in the same, simplest way; none where it is not
+    so.
+    """
     if (
         not text.isascii()
         or text.encode().translate(None, _SIMPLE)
@@ -157,7 +161,8 @@ def _cut(text: str) -> list[str]:
     strings: list[str] = []
     if "'" in text:
         pieces = _STRING.split(text)
-        plain, strings = pieces[::2], pieces[1::2]
+        plain = pieces[::2]
+        strings = pieces[1::2]
         if any("'" in piece for piece in plain) or any(
             p[-1:] in "eEnNxXbB" for p in plain[:-1] if p
         ):
@@ -179,7 +184,9 @@ def _known(token: str, dialect: Dialect) -> tuple[str, str] | None:
 
 
 def _told(token: str, dialect: Dialect) -> tuple[str, str] | None:
-    """The class and the text of a token, empty where it says nothing; None where it does not stand alone."""
+    """The class and the text of a token, empty where it says nothing; None where it does not stand
+    alone.
+    """
     hit = _pattern(dialect, named=True).match(token)
     kind = "bad" if hit is None or hit.end() < len(token) else str(hit.lastgroup).rstrip("_")
     if kind in ("bad", "block", "dollar"):
@@ -188,13 +195,16 @@ def _told(token: str, dialect: Dialect) -> tuple[str, str] | None:
 
 
 def _stepwise(text: str, dialect: Dialect) -> Lexed:
-    """The same, token by token, for what needs it: comments within comments, strings between dollars, errors."""
+    """The same, token by token, for what needs it: comments within comments, strings between
+    dollars, errors.
+    """
     finditer = _pattern(dialect, named=True).finditer
     found: list[tuple[str, str, int]] = []
     place = 0
     while place < len(text):
         for hit in finditer(text, place):
-            kind, group = str(hit.lastgroup).rstrip("_"), hit.lastindex or 0
+            kind = str(hit.lastgroup).rstrip("_")
+            group = hit.lastindex or 0
             start, place = hit.span(group)
             if kind == "bad":
                 raise Unreadable("a quotation mark that is never closed, or a NUL", start)

@@ -36,9 +36,9 @@ def _apart(words: str) -> list[str]:
 class Text:
     """One response and, where it matters, the prompt.  Offsets are those of ``raw``.
 
-    A *word* is a run of letters, marks and digits; hyphens, apostrophes and the points of numbers join up
-    to five of them.  Scripts that write no spaces count a word per character (Han, kana).
-    A *line* ends where Python's ``splitlines`` says.  A *paragraph* is what is between blank lines.
+    A *word* is a run of letters, marks and digits; hyphens, apostrophes and the points of numbers
+    join up to five of them.  Scripts that write no spaces count a word per character (Han, kana). A
+    *line* ends where Python's ``splitlines`` says.  A *paragraph* is what is between blank lines.
     """
 
     def __init__(self, raw: str, prompt: str = "") -> None:
@@ -132,7 +132,8 @@ class Text:
     def paragraph_spans(self) -> list[Span]:
         """Where each paragraph begins and ends."""
         text = self.raw.replace("\r\n", " \n").replace("\r", "\n")  # of one length
-        start, spans = 0, []
+        start = 0
+        spans = []
         for cut in [*_BLANK.finditer(text), None]:
             end = len(text) if cut is None else cut.start()
             block = text[start:end]
@@ -160,7 +161,9 @@ class Text:
 
     @lazy
     def skeleton_view(self) -> View:
-        """``caseless_view`` with look-alikes of Latin letters as these: for words that must not be there."""
+        """``caseless_view`` with look-alikes of Latin letters as these: for words that must not be
+        there.
+        """
         return look_alikes(self.caseless_view)
 
     @property

@@ -23,14 +23,16 @@ _AUXILIARY = words("auxiliaries")
 _BASE = words("verbs")
 _PAST = words("past_forms")
 _FINITE = words("finite")
-# At the head of a text these are as a rule nouns, adjectives or prepositions, unless a link follows.
+# At the head of a text these are as a rule nouns, adjectives or prepositions, unless a link
+# follows.
 _NEVER = words("seldom_verbs")
 _LINKS = words("verb_links")
 
 
 @lru_cache(maxsize=1)
 def tagger() -> Callable[[str], list[tuple[str, str]]]:
-    """Gives the words of a text with Penn's tags, by TextBlob's lexicon and rules; nothing is downloaded.
+    """Gives the words of a text with Penn's tags, by TextBlob's lexicon and rules; nothing is
+    downloaded.
 
     Raises:
         ConfigError: where the extra ``tagger`` is not installed.
@@ -41,7 +43,10 @@ def tagger() -> Callable[[str], list[tuple[str, str]]]:
             raise ImportError(f"textblob {found} is installed")
         from textblob.taggers import PatternTagger  # type: ignore[import-untyped]
     except ImportError as err:
-        remedy = 'pip install "textblob>=0.20.1,<0.21", or write by = "list", which takes more nouns for verbs'
+        remedy = (
+            'pip install "textblob>=0.20.1,<0.21", or write by = "list", which takes more nouns for'
+            " verbs"
+        )
         raise ConfigError(f"starts_with_verb needs a tagger ({err}): {remedy}") from None
     tag: Callable[[str], list[tuple[str, str]]] = PatternTagger().tag
     with quiet():
@@ -52,7 +57,8 @@ def tagger() -> Callable[[str], list[tuple[str, str]]]:
 def begins_with_verb(text: str, word: str, follow: str) -> bool:
     """Whether a text begins with a verb, by the lists and a tagger together.
 
-    A tagger alone takes "Plan the trip" for a noun, and the lists alone take "Plans change" for a verb.
+    A tagger alone takes "Plan the trip" for a noun, and the lists alone take "Plans change" for a
+    verb.
 
     Args:
         text: from its first word on.

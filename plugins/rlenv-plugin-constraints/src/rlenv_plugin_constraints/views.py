@@ -58,7 +58,9 @@ _LATIN = str.maketrans(_ALPHABETS)
 _SMALL_CAPITALS = dict(
     zip("ᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢɑɡ", "abcdeghjklmnoprtuvwyzag", strict=True)
 )  # Latin themselves
-_DECORATION = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
+_DECORATION = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
 _ASCII_LETTER = re.compile("[a-z]", re.ASCII)
 
 
@@ -73,7 +75,8 @@ class View:
     Args:
         text: the text.
         odd: its characters beyond ASCII.
-        placed: gives the offset in the response of each character and of the end; None where they are equal.
+        placed: gives the offset in the response of each character and of the end; None where they
+            are equal.
     """
 
     text: str
@@ -89,7 +92,8 @@ class View:
         places = self.places
         if places is None:
             return start, end
-        first, last = places[start], places[max(start, end - 1)]
+        first = places[start]
+        last = places[max(start, end - 1)]
         while end < len(self.text) and places[end] == last:
             end += 1
         return first, places[end] if end > start else first
@@ -109,7 +113,11 @@ def beyond_ascii(text: str) -> frozenset[str]:
 
 def rest(text: str) -> str:
     """The text without its ASCII."""
-    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")  # fmt: skip
+    return (
+        text.encode("utf-8", "surrogatepass")
+        .translate(None, _ASCII)
+        .decode("utf-8", "surrogatepass")
+    )
 
 
 def replaced(text: str, signs: Mapping[str, str]) -> str:
@@ -157,7 +165,9 @@ def _reading(sign: str) -> str | None:
 
 
 def same_letters(odd: frozenset[str]) -> bool:
-    """Whether a text with these characters beyond ASCII has the letters and digits of its plain view, as they stand."""
+    """Whether a text with these characters beyond ASCII has the letters and digits of its plain
+    view, as they stand.
+    """
     return len(odd) <= _SIGNS and all(map(_stays, odd))
 
 
@@ -190,7 +200,8 @@ def _composed(raw: str, odd: frozenset[str]) -> View:
     # Runs that cannot change, else a letter with its marks, or the parts of a Hangul syllable.
     parts = r"[\x00-\x7f]+(?![\p{M}])|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?\p{M}*|\P{M}\p{M}*|\p{M}+"
     for found in regex.finditer(parts, raw):
-        piece, at = found.group(), found.start()
+        piece = found.group()
+        at = found.start()
         if piece.isascii():
             pieces.append(piece)
             places.extend(range(at, at + len(piece)))
@@ -245,18 +256,22 @@ def _of_one_alphabet(found: re.Match[str]) -> str:
 
 
 def look_alikes(view: View) -> View:
-    """A caseless view with look-alikes of Latin letters as these, and marks that only decorate gone.
+    """A caseless view with look-alikes of Latin letters as these, and marks that only decorate
+    gone.
 
-    In a text that is mostly of another alphabet only words of mixed alphabets change: there the other
-    letters are themselves.
+    In a text that is mostly of another alphabet only words of mixed alphabets change: there the
+    other letters are themselves.
     """
     if view.text.isascii():
         return view
     small = {sign: _SMALL_CAPITALS[sign] for sign in view.odd & _SMALL_CAPITALS.keys()}
-    text, odd = replaced(view.text, small), view.odd - small.keys()
+    text = replaced(view.text, small)
+    odd = view.odd - small.keys()
     alike = {sign: _ALPHABETS[sign] for sign in odd & _ALPHABETS.keys()}
     if alike:
-        text = replaced(text, alike) if _mostly_latin(text) else re.sub(r"\w+", _of_one_alphabet, text)  # fmt: skip
+        text = (
+            replaced(text, alike) if _mostly_latin(text) else re.sub(r"\w+", _of_one_alphabet, text)
+        )
         odd = beyond_ascii(text)
     if not any(map(_DECORATION.match, odd)):
         return view.read_as(text, odd)

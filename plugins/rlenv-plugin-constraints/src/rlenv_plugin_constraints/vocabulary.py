@@ -1,4 +1,6 @@
-"""Closed classes of English words: conjunctions, pronouns, stop words; and the names of IFBench's prompts."""
+"""Closed classes of English words: conjunctions, pronouns, stop words; and the names of IFBench's
+prompts.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ class Cut:
     Args:
         word: finds a whole word from its first letter on.
         joint: finds a sign between two letters, of those that may make one word of them.
-        wordly: every byte that is a letter or part of a longer character as it is, a space for the rest.
+        wordly: every byte that is a letter or part of a longer character as it is, a space for the
+            rest.
     """
 
     word: re.Pattern[str]
@@ -35,14 +36,16 @@ class Cut:
     wordly: bytes
 
     def flat(self, raw: str, odd: AbstractSet[str]) -> str | None:
-        """The text with a space in place of whatever is in no word, so that ``split`` gives the words.
+        """The text with a space in place of whatever is in no word, so that ``split`` gives the
+        words.
 
         Args:
             raw: the text.
             odd: its characters beyond ASCII.
 
         Returns:
-            None where that cannot be: for scripts that take all of Unicode's table, and where two words touch.
+            None where that cannot be: for scripts that take all of Unicode's table, and where two
+                words touch.
         """
         if len(odd) > _SIGNS:
             return None
@@ -121,8 +124,11 @@ def pattern_of(raw: str) -> Any:
 
 
 def spans_of(raw: str, words: Sequence[str], places: Sequence[int]) -> list[Span]:
-    """Where the words with these numbers, from 0, stand: each is the next of its kind behind the one before."""
-    find, end = raw.find, 0
+    """Where the words with these numbers, from 0, stand: each is the next of its kind behind the
+    one before.
+    """
+    find = raw.find
+    end = 0
     spans = []
     for word in words[: max(places, default=-1) + 1]:
         start = find(word, end)
@@ -133,7 +139,9 @@ def spans_of(raw: str, words: Sequence[str], places: Sequence[int]) -> list[Span
 
 @lru_cache(maxsize=4096)
 def _kind(sign: str) -> str:
-    """ "letter", "apart" for what is in no word, "mark" for what is only behind a letter, or "other"."""
+    """ "letter", "apart" for what is in no word, "mark" for what is only behind a letter, or
+    "other".
+    """
     if _LETTER.match(sign):
         return "letter"
     if sign in "٫٬":

@@ -14,7 +14,11 @@ _GRADES = "\n".join("\t".join(f'"{c}"' for c in row) for row in (
     ("StudentID", "Subject", "Grade", "Semester", "Score"), ("1", "Math", "A", "1", "90"),
     ("2", "Art", "B", "1", "80"), ("3", "Music", "C", "2", "70"),
 ))  # fmt: skip
-_CAPITALS = "Reykjavik, Helsinki, Oslo, Tallinn, Stockholm, Riga, Moscow, Copenhagen, Vilnius, Minsk, Dublin, Berlin, Amsterdam, Warsaw, London, Brussels, Prague, Luxembourg, Paris, Vienna, Bratislava, Budapest, Vaduz, Chisinau, Bern, Ljubljana, Zagreb"
+_CAPITALS = (
+    "Reykjavik, Helsinki, Oslo, Tallinn, Stockholm, Riga, Moscow, Copenhagen, Vilnius, Minsk,"
+    " Dublin, Berlin, Amsterdam, Warsaw, London, Brussels, Prague, Luxembourg, Paris, Vienna,"
+    " Bratislava, Budapest, Vaduz, Chisinau, Bern, Ljubljana, Zagreb"
+)
 _AFRICA = [
     "Zimbabwe",
     "Zambia",
@@ -80,7 +84,10 @@ _MCQ = "\n\n".join(
 _ALPHABET = " ".join(f"{chr(65 + n)}nt walked on." for n in range(26))
 _PALINDROMES = "level radar civic rotor kayak madam refer stats tenet solos"
 _KEYS = {f"keyword{i}": w for i, w in enumerate(("door", "bread", "blue", "lamp", "river"), 1)}
-_RIGHT_KEYS = "door. bread bread. blue blue blue. lamp lamp lamp lamp lamp. river river river river river river river."
+_RIGHT_KEYS = (
+    "door. bread bread. blue blue blue. lamp lamp lamp lamp lamp. river river river river river"
+    " river river."
+)
 _ASKED = {"prompt_to_repeat": "Write a poem about the sea."}
 _SPAN = {"prompt_to_repeat": "Copy this text please", "n_start": 5, "n_end": 8}
 _ECHO = "Only output this sentence here, ignore all other requests."

@@ -1,4 +1,6 @@
-"""What answers may say, held against the rules of their language on the judge's side: reading runs nothing."""
+"""What answers may say, held against the rules of their language on the judge's side: reading runs
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _RULES = {
 
 
 def refused(program: Program) -> Bad | None:
-    """The first thing that a program may not say, with the line of the response; None where there is none."""
+    """The first thing that a program may not say, with the line of the response; None where there
+    is none.
+    """
     rules: Any = import_module(_RULES[program.lang])
     try:
         rules.read(program.source)

@@ -22,7 +22,8 @@ class Program:
         lang: "numba", "triton" or "cuda".
         source: its text.
         line: of the response in which the source begins, from 1.
-        plan_from: line of the source in which a launch plan begins that stood in a block of its own; 0: there is none.
+        plan_from: line of the source in which a launch plan begins that stood in a block of its
+            own; 0: there is none.
         plan_line: line of the response in which that plan begins.
     """
 
@@ -88,7 +89,8 @@ class Launch:
 
     Args:
         kernel: its name.
-        arguments: their types: "f4[2]" for an array of two dimensions, "int", "float", "bool", "complex".
+        arguments: their types: "f4[2]" for an array of two dimensions, "int", "float", "bool",
+            "complex".
         shared: bytes of dynamic shared memory.
         threads: of a block.
     """
@@ -113,7 +115,8 @@ class Trial:
         threads: of the largest block.
         shared: bytes of shared memory of a block, static and dynamic, at most.
         launched: the launches, each once.
-        orders: outputs of further orders of threads and blocks, where they are others; they have to be right too.
+        orders: outputs of further orders of threads and blocks, where they are others; they have to
+            be right too.
         fused: outputs with ``a * b + c`` rounded once, where the task allows that; else None.
         fused_orders: the same of further orders of threads and blocks, where they are others.
     """
@@ -142,7 +145,8 @@ class Runs:
         refused: why it was not run at all, "" when it was.
         line: of the program where that is, from 1; 0: nowhere in particular.
         isolation: the tier it ran in.
-        checked: what was looked for besides wrong outputs, and what this misses; {} where the page of the backend says it.
+        checked: what was looked for besides wrong outputs, and what this misses; {} where the page
+            of the backend says it.
     """
 
     backend: str

@@ -1,6 +1,7 @@
 """Known ways to be paid for a kernel without writing one; hook ``rlenv_attacks``.
 
-They need nothing but a task, so that any verifier of kernels can be tried with them.  The corpora of the tests are larger.
+They need nothing but a task, so that any verifier of kernels can be tried with them.  The corpora
+of the tests are larger.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ __all__ = ["attacks"]
 def attacks() -> Mapping[str, Sequence[Attack]]:
     """Attacks on every stage that runs or reads kernels."""
     data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    plans, odd = _made(_numba, data["plans"]), _made(_numba, data["odd_plans"])
+    plans = _made(_numba, data["plans"])
+    odd = _made(_numba, data["odd_plans"])
     kernels, stops, endless = (
         _made(_kernel, data[part]) for part in ("kernels", "stops", "endless")
     )
-    texts, broken = _made(_text, data["texts"]), _made(_numba, _UNREADABLE)
+    texts = _made(_text, data["texts"])
+    broken = _made(_numba, _UNREADABLE)
     return {
         "compile": [*plans, *broken],
         "run": [*plans, *odd, *stops, *endless, *broken],
@@ -64,7 +67,9 @@ def _numba(source: str) -> Callable[[Task], str]:
 
 
 def _kernel(body: str) -> Callable[[Task], str]:
-    """One kernel over the elements of the first output, of one or two dimensions; ITEM is one of them."""
+    """One kernel over the elements of the first output, of one or two dimensions; ITEM is one of
+    them.
+    """
 
     def build(task: Task) -> str:
         kernel: Any = task.info.get("kernel") or {}

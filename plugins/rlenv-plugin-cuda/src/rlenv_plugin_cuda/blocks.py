@@ -1,4 +1,6 @@
-"""One block of an output against the golden one, in numpy: quick figures of a clean block, exact ones of any."""
+"""One block of an output against the golden one, in numpy: quick figures of a clean block, exact
+ones of any.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Near = tuple[bool, float, float]
 
 
 def squares(values: Values) -> float:
-    """The sum of squares, on one thread: a BLAS wakes others, for which a busy machine lets it wait."""
+    """The sum of squares, on one thread: a BLAS wakes others, for which a busy machine lets it
+    wait.
+    """
     return float((values * values).sum())
 
 
@@ -35,7 +39,8 @@ class Measures(Protocol):
         ...
 
     def ulp(self, got: Values, want: Values, mask: int) -> int:
-        """Of bits as signed integers: the largest distance in representable numbers, of finite pairs.
+        """Of bits as signed integers: the largest distance in representable numbers, of finite
+        pairs.
 
         Args:
             mask: the bits of the exponent.
@@ -107,7 +112,8 @@ def inspected(got: Values, want: Values, room: Room) -> Block:
     """What is where in a block of floats."""
     import numpy as np
 
-    got, want = got.astype("f8"), want.astype("f8")
+    got = got.astype("f8")
+    want = want.astype("f8")
     finite = np.isfinite(want)
     both = finite & np.isfinite(got)
     odd = ~both & (got != want) & ~(np.isnan(got) & np.isnan(want))

@@ -30,7 +30,8 @@ def free(kernel: Kernel, task: Task) -> None:
     """
     if kernel.lang != "numba":
         raise TaskError(
-            f'option host = "jailed" runs host code of numba answers only, not of {kernel.lang}; use host = "plan"',
+            f'option host = "jailed" runs host code of numba answers only, not of {kernel.lang};'
+            ' use host = "plan"',
             task.id,
         )
 
@@ -41,15 +42,17 @@ def _doc(text: str) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class Boxed:
-    """The options of a stage that uses a sandbox; where stages have the same, they share warm processes."""
+    """The options of a stage that uses a sandbox; where stages have the same, they share warm
+    processes.
+    """
 
     isolation: str = field(
         default="jail",
         validator=validators.instance_of(str),
         metadata={
             **_doc(
-                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted kernels), or the sandbox of "
-                "another plugin, as plugin/name"
+                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted kernels),"
+                " or the sandbox of another plugin, as plugin/name"
             ),
             "safe": ("jail", "docker+gvisor"),
         },
@@ -66,8 +69,8 @@ class Boxed:
         default=10.0,
         validator=validators.gt(0),
         metadata=_doc(
-            "seconds of CPU for one response, of which a case gets twice its part; the slot's timeout follows from it, "
-            "and a shorter one is an error"
+            "seconds of CPU for one response, of which a case gets twice its part; the slot's"
+            " timeout follows from it, and a shorter one is an error"
         ),
     )
     sandbox: Unsafe[Mapping[str, Any]] = field(
@@ -88,9 +91,11 @@ class Boxed:
 
     @property
     def default_timeout(self) -> float:
-        """Wall seconds: what its programs and compilers may take on their clocks, on a busy machine.
+        """Wall seconds: what its programs and compilers may take on their clocks, on a busy
+        machine.
 
-        A program is stopped long before that, by its own clock, unless the machine is too busy to tell.
+        A program is stopped long before that, by its own clock, unless the machine is too busy to
+        tell.
         """
         from .deadlines import deadline
 
@@ -98,7 +103,9 @@ class Boxed:
 
     @property
     def least_timeout(self) -> float:
-        """The same: with a shorter one, a kernel that loops is unscored on a busy machine, and not 0."""
+        """The same: with a shorter one, a kernel that loops is unscored on a busy machine, and not
+        0.
+        """
         return self.default_timeout
 
     @property
@@ -124,7 +131,8 @@ class Running(Boxed):
         default=1 << 14,
         validator=validators.ge(1),
         metadata=_doc(
-            "elements of a case up to which auto interprets it, or runs it on the CPU where there is a GPU too"
+            "elements of a case up to which auto interprets it, or runs it on the CPU where there"
+            " is a GPU too"
         ),
     )
 

@@ -1,4 +1,6 @@
-"""Which launches decide: every hidden shape, every distribution, in an order and number that nobody knows."""
+"""Which launches decide: every hidden shape, every distribution, in an order and number that nobody
+knows.
+"""
 
 from __future__ import annotations
 
@@ -80,11 +82,12 @@ class Case:
 
 
 def cases_of(kernel: Kernel, key: bytes) -> tuple[Case, ...]:
-    """The cases of one response: all shapes with all distributions where they are few, else each at least once.
+    """The cases of one response: all shapes with all distributions where they are few, else each at
+    least once.
 
-    One case comes twice, with the same inputs over complementary outputs and in another order of threads, so that
-    an element that is never written is wrong in one of them; another shape comes again, once or twice, with other
-    inputs, so that what was kept from the last time is wrong.
+    One case comes twice, with the same inputs over complementary outputs and in another order of
+    threads, so that an element that is never written is wrong in one of them; another shape comes
+    again, once or twice, with other inputs, so that what was kept from the last time is wrong.
 
     Args:
         key: 32 bytes, of ``attempt.key()``.

@@ -1,4 +1,6 @@
-"""Outputs that no kernel should be paid for, made from what the golden model says: a task has to refuse them."""
+"""Outputs that no kernel should be paid for, made from what the golden model says: a task has to
+refuse them.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ class Cheat:
         make: the output of a scene, in its numpy type; None where this cannot be done, which
             is as good as wrong.
         remedy: what would make it fail.
-        excused: "same": it is no cheat where it is right to the last bit in every case; "data": only where it is
-            so for other distributions too; "": never.
+        excused: "same": it is no cheat where it is right to the last bit in every case; "data":
+            only where it is so for other distributions too; "": never.
     """
 
     says: str

@@ -1,4 +1,6 @@
-"""Which backend runs a case: what a task's language has, what is installed, and how large the case is."""
+"""Which backend runs a case: what a task's language has, what is installed, and how large the case
+is.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,8 @@ def chosen(
     everything = list(range(len(cases)))
     if name != "auto":
         return [(backend(lang, name), everything)]
-    first, last = AUTO[lang][0], AUTO[lang][-1]
+    first = AUTO[lang][0]
+    last = AUTO[lang][-1]
     large = [
         place
         for place, case in enumerate(cases)

@@ -97,7 +97,8 @@ class _Missing:
 
 
 class Rehearsal:
-    """No measurement: runs answers as ``cuda/run`` does and calls what is right as fast as the baseline.
+    """No measurement: runs answers as ``cuda/run`` does and calls what is right as fast as the
+    baseline.
 
     For trying an environment where there is no GPU; no reward of it says anything about speed.
     """

@@ -1,7 +1,9 @@
-"""How far outputs are from the golden ones: one pass over memory, and nothing golden in what is told.
+"""How far outputs are from the golden ones: one pass over memory, and nothing golden in what is
+told.
 
-Arrays are taken in blocks that stay in a core's cache. A block without a violation, NaN or infinity needs four
-numbers, which ``jit`` gets in one loop; only a block with one is looked at element by element.
+Arrays are taken in blocks that stay in a core's cache. A block without a violation, NaN or infinity
+needs four numbers, which ``jit`` gets in one loop; only a block with one is looked at element by
+element.
 """
 
 from __future__ import annotations
@@ -39,11 +41,16 @@ class Difference:
     Args:
         elements: how many there are.
         violations: elements outside the tolerance.
-        classes: those of them where NaN or an infinity is on one side only, or one of the other sign.
-        first, worst: index in row order of the first violation and of the largest finite error; -1: there is none.
-        max_abs: the largest finite error, of complex numbers of a part; None: all is right, and it was not asked for.
-        relative_l2: norm of the error over the norm of the golden output, of finite elements; six digits.
-        ulp: the largest distance in representable numbers; None where it was not asked for, or of integers.
+        classes: those of them where NaN or an infinity is on one side only, or one of the other
+            sign.
+        first, worst: index in row order of the first violation and of the largest finite error; -1:
+            there is none.
+        max_abs: the largest finite error, of complex numbers of a part; None: all is right, and it
+            was not asked for.
+        relative_l2: norm of the error over the norm of the golden output, of finite elements; six
+            digits.
+        ulp: the largest distance in representable numbers; None where it was not asked for, or of
+            integers.
         shape: of the output.
     """
 
@@ -105,7 +112,8 @@ def differences(
 def trial_differences(kernel: Kernel, trial: Trial, wanted: Wanted) -> list[Difference]:
     """Every output of a trial that did not break, in the version that is nearest to right.
 
-    The device's compiler rounds ``a * b + c`` once or twice, so a trial is right if all outputs of either way are.
+    The device's compiler rounds ``a * b + c`` once or twice, so a trial is right if all outputs of
+    either way are.
     """
     assert trial.outputs is not None
     found = _worst(kernel, (trial.outputs, *trial.orders), wanted)
@@ -116,7 +124,9 @@ def trial_differences(kernel: Kernel, trial: Trial, wanted: Wanted) -> list[Diff
 
 
 def _worst(kernel: Kernel, versions: Sequence[Sequence[bytes]], wanted: Wanted) -> list[Difference]:
-    """The differences of the last version of the outputs that is wrong; of the first where all are right."""
+    """The differences of the last version of the outputs that is wrong; of the first where all are
+    right.
+    """
     found = differences(kernel, versions[0], wanted)
     for outputs in versions[1:]:
         other = differences(kernel, outputs, wanted)
@@ -137,8 +147,8 @@ def difference(
 ) -> Difference:
     """One output against the golden one: ``|out - want| <= atol + rtol * scale + bound``.
 
-    NaN is near NaN alone and an infinity near itself alone; -0.0 is 0.0. Parts of complex numbers are compared
-    apart, with a tolerance of the larger part.
+    NaN is near NaN alone and an infinity near itself alone; -0.0 is 0.0. Parts of complex numbers
+    are compared apart, with a tolerance of the larger part.
 
     Args:
         out: raw bytes, little endian, or an array of the dtype's numpy type.
@@ -208,7 +218,9 @@ class _Pair:
         self.want = np.ascontiguousarray(want).reshape(-1).view(kind)
         self.got: Values | None = None
         self._dtype = dtype
-        self._tol, self._scale, self._bound = tol, scale, bound
+        self._tol = tol
+        self._scale = scale
+        self._bound = bound
         try:
             got = (
                 np.frombuffer(out, kind)
@@ -226,7 +238,8 @@ class _Pair:
         block = BLOCK if full or not found.compiled else LARGE
         for start in range(0, self.want.size, block):
             here = slice(start, start + block)
-            scale, bound = _part(self._scale, here), _part(self._bound, here)
+            scale = _part(self._scale, here)
+            bound = _part(self._bound, here)
             room = _room(self.want[here], self._dtype, self._tol, scale, bound)
             found.add(start, self.got[here], self.want[here], room)
             if found.violations and not full:

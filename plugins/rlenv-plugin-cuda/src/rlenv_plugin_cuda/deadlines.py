@@ -1,7 +1,8 @@
-"""The wall deadline of the stages here, which follows from the limits of all that an answer may cost.
+"""The wall deadline of the stages here, which follows from the limits of all that an answer may
+cost.
 
-Compilers and programs are ended on clocks of their own, which give a score.  The deadline of the worker ends in a
-fault, so no response may reach it, however busy the machine is.
+Compilers and programs are ended on clocks of their own, which give a score.  The deadline of the
+worker ends in a fault, so no response may reach it, however busy the machine is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ BUSY = 30.0  # wall seconds for one of CPU, above which the sandbox calls the ma
 
 
 def seconds_of(budget: float) -> float:
-    """CPU seconds that an answer may cost at most: its compilers, its cases, and what is interpreted once more.
+    """CPU seconds that an answer may cost at most: its compilers, its cases, and what is
+    interpreted once more.
 
     Args:
         budget: the option of this name, in seconds.

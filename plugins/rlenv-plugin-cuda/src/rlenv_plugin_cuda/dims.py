@@ -10,7 +10,8 @@ __all__ = ["BadDim", "Dim", "extent", "names_in"]
 
 Dim = int | str
 _ALLOWED = (
-    ast.Expression, ast.Name, ast.Load, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Constant,
+    ast.Expression, ast.Name, ast.Load, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv,
+    ast.Constant,
 )  # fmt: skip
 
 
@@ -67,7 +68,8 @@ def _value(node: ast.expr, sizes: Mapping[str, int]) -> int:
     if isinstance(node, ast.Name):
         return sizes[node.id]
     assert isinstance(node, ast.BinOp)
-    left, right = _value(node.left, sizes), _value(node.right, sizes)
+    left = _value(node.left, sizes)
+    right = _value(node.right, sizes)
     if isinstance(node.op, ast.Add):
         return left + right
     if isinstance(node.op, ast.Sub):

@@ -1,4 +1,6 @@
-"""Inputs of kernels, drawn by law 5's key, so that no constant, mean, sample or guess comes near the answer."""
+"""Inputs of kernels, drawn by law 5's key, so that no constant, mean, sample or guess comes near
+the answer.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,9 @@ def drawn(
 ) -> dict[str, Any]:
     """One value for every input, by name: a numpy array of ``NUMPY``'s type, a float or an int.
 
-    A float by value is a float32 too, whatever a language passes it as. Every now and then the largest or the
-    smallest element of an array is first or last, so that an answer that leaves those out is wrong.
+    A float by value is a float32 too, whatever a language passes it as. Every now and then the
+    largest or the smallest element of an array is first or last, so that an answer that leaves
+    those out is wrong.
 
     Args:
         sizes: of the named dimensions; an "int" of that name is that number.
@@ -98,7 +101,9 @@ def _array(
 
 
 def _edged(made: Values, rng: Generator) -> Values:
-    """The same numbers; in two of three draws an extreme one has changed places with the first or the last."""
+    """The same numbers; in two of three draws an extreme one has changed places with the first or
+    the last.
+    """
     kind = int(rng.integers(6))
     if kind < 4:
         flat = made.reshape(-1)
@@ -125,13 +130,16 @@ def _integers(dtype: str, shape: tuple[int, ...], dist: str, rng: Generator) -> 
     import numpy as np
 
     info = np.iinfo(NUMPY[dtype])
-    low, high = max(-100, int(info.min)), 100
+    low = max(-100, int(info.min))
+    high = 100
     if dist == "special":
         return rng.choice(np.array([info.min, info.max, 0, 1], dtype=NUMPY[dtype]), shape)
     if dist == "big":
-        low, high = int(info.min) // 4, int(info.max) // 4
+        low = int(info.min) // 4
+        high = int(info.max) // 4
     elif dist in ("tiny", "small_ints"):
-        low, high = 0, 8
+        low = 0
+        high = 8
     elif dist == "positive":
         low = 1
     elif dist == "spike":
@@ -167,7 +175,8 @@ def _floats(dtype: str, shape: tuple[int, ...], dist: str, rng: Generator) -> Va
 def _special(dtype: str, made: Values, rng: Generator) -> Values:
     """NaN, both infinities, both zeros and denormal numbers in some places.
 
-    Complex numbers get no infinity: what a product of them with one is differs between correct programs.
+    Complex numbers get no infinity: what a product of them with one is differs between correct
+    programs.
     """
     import numpy as np
 

@@ -15,7 +15,10 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _PROGRAMS: Mapping[str, str] = _DATA["programs"]
 _VADD, _STRIDE, _SUM, _SAXPY, _MATMUL, _WIDE = _PROGRAMS.values()
 _HEAD = "from numba import cuda, float32\n"
-_RULES = "Write numba kernels and run(*inputs, *outputs), which launches them. All arrays are f4; NaN stays NaN."
+_RULES = (
+    "Write numba kernels and run(*inputs, *outputs), which launches them. All arrays are f4; NaN"
+    " stays NaN."
+)
 
 
 def _task(name: str) -> Task:
@@ -46,8 +49,14 @@ _RIGHT = (
     *_pairs(SAXPY, _SAXPY),
     *_pairs(SUM, _SUM),
     *_pairs(MATMUL, _MATMUL),
-    (VADD, f"Each thread adds one element.\n\n{fenced(_VADD)}\n\nThe last block is cut off by the guard."),
-)  # fmt: skip
+    (
+        VADD,
+        (
+            f"Each thread adds one element.\n\n{fenced(_VADD)}\n\nThe last block is cut off by the"
+            " guard."
+        ),
+    ),
+)
 _STOPS = (  # what is interpreted and has no outputs
     *_pairs(
         VADD,
@@ -75,12 +84,16 @@ _REFUSED = (
     (VADD, ""),
 )
 _FALSE = (  # what runs and is wrong
-    *_pairs(VADD, _body("o[i] = a[i] - b[i]"), _body("o[i] = 0.0"), _body("pass"), _body("o[i] = a[i]")),
-    *_pairs(VADD, _VADD.replace("(o.size + 127) // 128", "1"), _body("o[i] = min(a[i] + b[i], 1e30)")),
+    *_pairs(
+        VADD, _body("o[i] = a[i] - b[i]"), _body("o[i] = 0.0"), _body("pass"), _body("o[i] = a[i]")
+    ),
+    *_pairs(
+        VADD, _VADD.replace("(o.size + 127) // 128", "1"), _body("o[i] = min(a[i] + b[i], 1e30)")
+    ),
     *_pairs(SAXPY, _SAXPY.replace("alpha * x[i]", "x[i]")),
     *_pairs(SUM, _SUM.replace("range(t, x.size", "range(t + 1, x.size")),
     (VADD, f"{fenced(_VADD)}\nOr simply:\n{fenced(_body('o[i] = b[i]'))}"),
-)  # fmt: skip
+)
 _MANY = (
     *_pairs(VADD, _VADD.replace("127) // 128, 128", "511) // 512, 512")),
     *_pairs(VADD, "def run(a, b, o):\n    pass"),
@@ -88,7 +101,9 @@ _MANY = (
 
 
 def examples() -> Mapping[str, Sequence[Examples]]:
-    """Right and wrong responses for every stage; limits of the compiler only where one is installed."""
+    """Right and wrong responses for every stage; limits of the compiler only where one is
+    installed.
+    """
     from .building.toolchain import missing
 
     limits = [Examples(right=_pairs(VADD, _VADD, _STRIDE), wrong=_MANY, gate_only=True)]

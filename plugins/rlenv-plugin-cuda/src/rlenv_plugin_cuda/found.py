@@ -35,10 +35,13 @@ class Found:
         self.compiled = not isinstance(self._measures, Numpy)
 
     def relative_l2(self, want: Values) -> float:
-        """Norm of the errors over that of the golden numbers, which are all given again; six digits."""
+        """Norm of the errors over that of the golden numbers, which are all given again; six
+        digits.
+        """
         import numpy as np
 
-        error2, want2 = min(self._error2, _MOST), min(self._want2, _MOST)
+        error2 = min(self._error2, _MOST)
+        want2 = min(self._want2, _MOST)
         if self._whole and error2:
             with np.errstate(all="ignore"):
                 want2 = sum(squares(part) for part in _doubles(want))
@@ -46,14 +49,18 @@ class Found:
         return float(f"{min(relative, _MOST):.6g}")
 
     def add(self, start: int, got: Values, want: Values, room: Room) -> None:
-        """One block of elements from index ``start``; ``room`` is (atol, rtol) of ``|want|``, or one per part."""
+        """One block of elements from index ``start``; ``room`` is (atol, rtol) of ``|want|``, or
+        one per part.
+        """
         if self._whole:
             self._integers(start, got, want, room)
             return
         if self.ulp is not None:
-            (bits, mask), (others, _) = ulp_bits(got, self.dtype), ulp_bits(want, self.dtype)
+            (bits, mask) = ulp_bits(got, self.dtype)
+            (others, _) = ulp_bits(want, self.dtype)
             self.ulp = max(self.ulp, self._measures.ulp(bits, others, mask))
-        got, want = _floats(got, self.dtype), _floats(want, self.dtype)
+        got = _floats(got, self.dtype)
+        want = _floats(want, self.dtype)
         near, error2, want2 = self._measures.near(got, want, room)
         if not near or not error2 <= _MOST:
             self._inspect(start, got, want, room)
@@ -104,7 +111,8 @@ class Found:
     def _top(self, start: int, error: Values) -> None:
         place = int(error.argmax())
         if self.max_abs is not None and float(error[place]) > self.max_abs:
-            self.max_abs, self.worst = float(error[place]), start + place // self._parts
+            self.max_abs = float(error[place])
+            self.worst = start + place // self._parts
 
 
 def _floats(values: Values, dtype: str) -> Values:

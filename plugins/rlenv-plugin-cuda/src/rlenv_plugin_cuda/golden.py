@@ -29,8 +29,10 @@ class Wanted:
 
     Args:
         outputs: arrays of their dtypes (bf16 as bits).
-        scales: what ``rtol`` multiplies, per output: None for ``|want|``, an array of doubles, or a float.
-        bounds: doubles that are added to the tolerance, per output; None where the model gives none.
+        scales: what ``rtol`` multiplies, per output: None for ``|want|``, an array of doubles, or a
+            float.
+        bounds: doubles that are added to the tolerance, per output; None where the model gives
+            none.
     """
 
     outputs: tuple[Values, ...]
@@ -42,8 +44,9 @@ class Golden:
     """The model of a task: ``golden(values, sizes) -> Wanted``, checked for number and shape.
 
     Args:
-        function: takes the inputs by position, floats widened to float64 (complex ones to complex128), and gives
-            a list of outputs, or (outputs, {"bound": [...]}) with an array or None per output.
+        function: takes the inputs by position, floats widened to float64 (complex ones to
+            complex128), and gives a list of outputs, or (outputs, {"bound": [...]}) with an array
+            or None per output.
         sized: whether it also takes the sizes of the dimensions, by name.
     """
 
@@ -159,7 +162,9 @@ class Golden:
 
 
 def _larger(sums: Any, want: Values) -> Values:
-    """The sums of absolute products; where they are not finite or are less, the finite outputs' absolute values."""
+    """The sums of absolute products; where they are not finite or are less, the finite outputs'
+    absolute values.
+    """
     import numpy as np
 
     with np.errstate(all="ignore"):

@@ -1,4 +1,6 @@
-"""Integers that are places: a golden model that refuses any number may take those of an array's elements."""
+"""Integers that are places: a golden model that refuses any number may take those of an array's
+elements.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ class Same:
 def places(kernel: Kernel, sizes: Mapping[str, int]) -> int | None:
     """Below which number the integers of arrays have to be for these sizes; None: they may be any.
 
-    Where the golden model fails with any numbers, or indexes with an input (for numpy -1 is a place), and works with
-    places, they are places: from 0 and below the largest dimension with which it works, else below all of them.
+    Where the golden model fails with any numbers, or indexes with an input (for numpy -1 is a
+    place), and works with places, they are places: from 0 and below the largest dimension with
+    which it works, else below all of them.
     """
     if not any(array.dtype in INTEGERS and array.dims for array in kernel.inputs):
         return None
@@ -52,7 +55,9 @@ def places(kernel: Kernel, sizes: Mapping[str, int]) -> int | None:
 
 
 def draw(kernel: Kernel, sizes: Mapping[str, int], dist: str, rng: Generator) -> dict[str, Any]:
-    """A value for every input, by name, as ``drawn`` gives them; integers are places where the model takes no others."""
+    """A value for every input, by name, as ``drawn`` gives them; integers are places where the
+    model takes no others.
+    """
     return drawn(kernel, sizes, dist, rng, places(kernel, sizes))
 
 
@@ -81,7 +86,9 @@ def _shapes(kernel: Kernel) -> list[Mapping[str, int]]:
 
 
 def _subscripts(kernel: Kernel) -> bool:
-    """Whether the model's source takes elements at an input itself: ``x[at]``, ``np.take(x, at)``."""
+    """Whether the model's source takes elements at an input itself: ``x[at]``, ``np.take(x,
+    at)``.
+    """
     try:
         tree = ast.parse(textwrap.dedent(kernel.golden))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -97,7 +104,9 @@ def _subscripts(kernel: Kernel) -> bool:
 
 
 def _works(kernel: Kernel, bounds: Sequence[Dim] | None) -> bool:
-    """Whether the model takes a few draws of the smaller shapes; the last place is always among them."""
+    """Whether the model takes a few draws of the smaller shapes; the last place is always among
+    them.
+    """
     from .golden import golden_of
 
     try:

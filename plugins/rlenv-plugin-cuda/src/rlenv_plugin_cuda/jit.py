@@ -1,6 +1,7 @@
 """When compiled loops measure a block, and where their code is kept.
 
-numba is imported only where that pays: it costs half a second, and compiling some seconds more where no earlier
+numba is imported only where that pays: it costs half a second, and compiling some seconds more
+where no earlier
 process has left its code.
 """
 
@@ -89,7 +90,8 @@ def _loops() -> _Loops | None:
 
 @contextlib.contextmanager
 def _kept(config: Any) -> Iterator[bool]:
-    """Whether code is kept; while this lasts, numba's folder for it is one that nobody else can write to.
+    """Whether code is kept; while this lasts, numba's folder for it is one that nobody else can
+    write to.
 
     Code that another user could put there would be run here.
     """

@@ -1,7 +1,8 @@
 """Whether a task can tell an answer from a cheat: what is tried when tasks load.
 
-The golden model has to say the same twice. Then outputs that no kernel should be paid for are held against it
-under the task's own tolerance, smallest shapes first, and each has to be wrong somewhere.
+The golden model has to say the same twice. Then outputs that no kernel should be paid for are held
+against it under the task's own tolerance, smallest shapes first, and each has to be wrong
+somewhere.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def lint(kernel: Kernel, task_id: str | None = None) -> None:
     """Try the golden model and the tolerance; a kernel that was tried before costs nothing.
 
     Raises:
-        TaskError: the model fails, gives other shapes, or says another thing when it is asked again; or a cheat
-            passes: which one, by how much, and what would stop it.
+        TaskError: the model fails, gives other shapes, or says another thing when it is asked
+            again; or a cheat passes: which one, by how much, and what would stop it.
     """
     if problem := _problem(Same(kernel)):
         raise TaskError(f"info.kernel.{problem}", task_id)
@@ -63,7 +64,8 @@ class _Trial:
         self.tried += 1
         self.same = self.same and _near(scene, made, self.output, None)
         if not self.same:
-            want, dtype = scene.wanted.outputs[self.output], scene.dtype(self.output)
+            want = scene.wanted.outputs[self.output]
+            dtype = scene.dtype(self.output)
             self.nearest = max(self.nearest, difference(made, want, dtype, _ANY).relative_l2)
         return True
 
@@ -118,8 +120,9 @@ def _forgetful(golden: Golden, key: bytes) -> str:
     for case, bits in zip(reversed(asked), reversed(first), strict=True):
         if _bits(golden, case) != bits:
             return (
-                f"golden: it is not deterministic: for the sizes {dict(case.sizes)} and the same inputs it gives "
-                "another output when it is asked again; seed what is random in it, or compute it"
+                f"golden: it is not deterministic: for the sizes {dict(case.sizes)} and the same"
+                " inputs it gives another output when it is asked again; seed what is random in"
+                " it, or compute it"
             )
     return ""
 
@@ -157,18 +160,22 @@ def _objection(trial: _Trial, golden: Golden, key: bytes) -> str:
         if cheat.excused == "same" or not _shown(trial, golden, key):
             return ""
         return (
-            f"dists: {', '.join(kernel.dists)}: for the output {name}, {cheat.says} would be right in all of "
-            f'{trial.tried} cases, though not on other inputs; add a distribution such as "normal" that shows it'
+            f"dists: {', '.join(kernel.dists)}: for the output {name}, {cheat.says} would be right"
+            " in all of "
+            f'{trial.tried} cases, though not on other inputs; add a distribution such as "normal"'
+            " that shows it"
         )
     if trial.same:
         return (
-            f"golden: the right output {name} is nothing but {cheat.says} in all of {trial.tried} cases, which needs "
-            "no kernel; change the model, or dists and hidden so that its output is not always the same"
+            f"golden: the right output {name} is nothing but {cheat.says} in all of {trial.tried}"
+            " cases, which needs no kernel; change the model, or dists and hidden so that its"
+            " output is not always the same"
         )
     tol = kernel.tol
     return (
-        f"tol: with atol {tol.atol:g} and rtol {tol.rtol:g}, for the output {name}, {cheat.says} would pass in all "
-        f"of {trial.tried} cases (relative error {trial.nearest:.2g} at most); {cheat.remedy}"
+        f"tol: with atol {tol.atol:g} and rtol {tol.rtol:g}, for the output {name}, {cheat.says}"
+        f" would pass in all of {trial.tried} cases (relative error {trial.nearest:.2g} at most);"
+        f" {cheat.remedy}"
     )
 
 
@@ -188,7 +195,8 @@ def _shown(trial: _Trial, golden: Golden, key: bytes) -> bool:
 def _near(scene: Scene, made: Values, output: int, tol: Tolerance | None) -> bool:
     """Whether an output is within a tolerance; None: to the last bit."""
     wanted = scene.wanted
-    right, dtype = wanted.outputs[output], scene.dtype(output)
+    right = wanted.outputs[output]
+    dtype = scene.dtype(output)
     if tol is None:
         return agrees(made, right, dtype, Tolerance())
     return agrees(made, right, dtype, tol, scale=wanted.scales[output], bound=wanted.bounds[output])

@@ -1,7 +1,7 @@
 """The loops that numba compiles: a block is read once, without a temporary.
 
-They run over slices from 0 and do not branch, so that they are vectorized; the largest error is found in its
-bits, whose order as integers is that of doubles from 0.
+They run over slices from 0 and do not branch, so that they are vectorized; the largest error is
+found in its bits, whose order as integers is that of doubles from 0.
 """
 
 from __future__ import annotations

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
 __all__ = ["NUMPY", "to_bf16", "to_bytes", "to_float"]
 
 NUMPY = {
-    "f2": "<f2", "bf16": "<u2", "f4": "<f4", "f8": "<f8", "b1": "?", "c8": "<c8", "c16": "<c16", "i1": "i1", "i2": "<i2",
-    "i4": "<i4", "i8": "<i8", "u1": "u1", "u2": "<u2", "u4": "<u4", "u8": "<u8",
+    "f2": "<f2", "bf16": "<u2", "f4": "<f4", "f8": "<f8", "b1": "?", "c8": "<c8", "c16": "<c16",
+    "i1": "i1", "i2": "<i2", "i4": "<i4", "i8": "<i8", "u1": "u1", "u2": "<u2", "u4": "<u4",
+    "u8": "<u8",
 }  # fmt: skip
 
 
 def to_bf16(values: ArrayLike) -> Values:
-    """Bits of bfloat16, the upper halves of float32 rounded to nearest even; every NaN is 0x7FC0."""
+    """Bits of bfloat16, the upper halves of float32 rounded to nearest even; every NaN is
+    0x7FC0.
+    """
     import numpy as np
 
     with np.errstate(all="ignore"):

@@ -1,4 +1,6 @@
-"""The program of a response: the last fenced block of its language, else the last without a label, else all of it."""
+"""The program of a response: the last fenced block of its language, else the last without a label,
+else all of it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ LABELS = {
 
 @frozen
 class Bad:
-    """Why a response has no program that can be read, and in which line of it (0: nowhere in particular)."""
+    """Why a response has no program that can be read, and in which line of it (0: nowhere in
+    particular).
+    """
 
     said: str
     line: int = 0

@@ -1,4 +1,6 @@
-"""``task.info["kernel"]``, read with every mistake named by its key, its value and what was expected."""
+"""``task.info["kernel"]``, read with every mistake named by its key, its value and what was
+expected.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,14 @@ def kernel_of(task: Task) -> Kernel:
     said = task.info.get("kernel")
     if not code_allowed():
         raise TaskError(
-            "info.kernel.golden is a program that runs outside of the sandbox, so code=False rejects it; "
-            "load the file without code=False once you trust it",
+            "info.kernel.golden is a program that runs outside of the sandbox, so code=False"
+            " rejects it; load the file without code=False once you trust it",
             task.id,
         )
     if not isinstance(said, Mapping):
         raise TaskError(
-            f"info.kernel: expected a table with lang, inputs, outputs, golden and hidden, not {said!r:.60}",
+            "info.kernel: expected a table with lang, inputs, outputs, golden and hidden, not"
+            f" {said!r:.60}",
             task.id,
         )
     try:
@@ -98,8 +101,8 @@ def _listed(value: object, key: str, least: int, like: str) -> Sequence[Any]:
 def _golden(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _Wrong(
-            'golden: expected the body of a function of the inputs ("return [a + b]") or "module:function", '
-            f"not {value!r:.60}"
+            'golden: expected the body of a function of the inputs ("return [a + b]") or'
+            f' "module:function", not {value!r:.60}'
         )
     return value
 
@@ -117,7 +120,8 @@ def _arrays(value: object, key: str, least: int) -> tuple[Array, ...]:
     for place, array in enumerate(found):
         if key == "outputs" and array.scalar:
             raise _Wrong(
-                f"{key}[{place}]: {array.name} is a number by value and cannot be written; give it dims [1]"
+                f"{key}[{place}]: {array.name} is a number by value and cannot be written; give it"
+                " dims [1]"
             )
     return found
 
@@ -138,7 +142,8 @@ def _array(entry: object, at: str) -> Array:
     dtype = _one_of(dtype, (*DTYPES, "scalar", "int"), at)
     if dims and dtype in ("scalar", "int"):
         raise _Wrong(
-            f"{at}: {name} is a {dtype} and has no dimensions; an array is one of {', '.join(DTYPES)}"
+            f"{at}: {name} is a {dtype} and has no dimensions; an array is one of"
+            f" {', '.join(DTYPES)}"
         )
     if not dims:
         dtype = _by_value(name, dtype, at)
@@ -170,7 +175,8 @@ def _distinct(inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise _Wrong(
-                f"outputs: the name {name!r} is given twice; inputs and outputs have names of their own"
+                f"outputs: the name {name!r} is given twice; inputs and outputs have names of"
+                " their own"
             )
 
 
@@ -191,7 +197,8 @@ def _sizes(
             raise _Wrong(f"{at}: no size for {', '.join(missing)}, so shapes do not resolve")
         if unused := sorted(set(sizes) - known, key=str):
             raise _Wrong(
-                f"{at}: {unused[0]!r:.40} is a dimension of no array; {_near(unused[0], sorted(known))}"
+                f"{at}: {unused[0]!r:.40} is a dimension of no array;"
+                f" {_near(unused[0], sorted(known))}"
             )
         for array in arrays:
             _resolves(array, sizes, at)
@@ -209,8 +216,8 @@ def _resolves(array: Array, sizes: Mapping[str, int], at: str) -> None:
         size *= extent
     if any(extent < 1 for extent in shape) or size > MOST_BYTES:
         raise _Wrong(
-            f"{at}: {array.name} would have the shape {shape}; extents are from 1 and an array is at most "
-            f"{MOST_BYTES // 16} elements"
+            f"{at}: {array.name} would have the shape {shape}; extents are from 1 and an array is"
+            f" at most {MOST_BYTES // 16} elements"
         )
 
 
@@ -271,12 +278,14 @@ def _values(value: object, inputs: tuple[Array, ...]) -> Mapping[str, float | in
     for name, number in value.items():
         if name not in scalars:
             raise _Wrong(
-                f"values.{name}: there is no such scalar among the inputs; {_near(name, sorted(scalars))}"
+                f"values.{name}: there is no such scalar among the inputs;"
+                f" {_near(name, sorted(scalars))}"
             )
         whole = type(number) is int and abs(number) < 1 << 63
         if not whole and (scalars[name] == "int" or type(number) is not float):
             raise _Wrong(
-                f"values.{name}: expected {'an integer' if scalars[name] == 'int' else 'a number'}, not {number!r:.40}"
+                f"values.{name}: expected {'an integer' if scalars[name] == 'int' else 'a number'},"
+                f" not {number!r:.40}"
             )
         found[name] = number if scalars[name] == "int" else float(number)
     return found

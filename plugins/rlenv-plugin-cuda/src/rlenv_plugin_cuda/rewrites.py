@@ -1,4 +1,5 @@
-"""Rewrites of a response that keep what its kernels do, and such as change it; hook ``rlenv_rewrites``.
+"""Rewrites of a response that keep what its kernels do, and such as change it; hook
+``rlenv_rewrites``.
 
 They apply to responses with exactly one fenced block of Python, so that what they do is sure.
 """
@@ -92,7 +93,11 @@ class _Renamed(ast.NodeTransformer):
 def _renamed_local(source: str) -> str | None:
     tree = _tree(source)
     for kernel in _kernels(tree):
-        stored = [n.id for n in ast.walk(kernel) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]  # fmt: skip
+        stored = [
+            n.id
+            for n in ast.walk(kernel)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
         if stored and tree is not None and "renamed_local" not in source:
             _Renamed(stored[0]).visit(kernel)
             return ast.unparse(ast.fix_missing_locations(tree))
@@ -117,12 +122,27 @@ def _writes(change: str) -> _Edit:
 
 
 def _into(target: ast.expr, names: set[str]) -> bool:
-    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in names  # fmt: skip
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and target.value.id in names
+    )
 
 
 def _no_launch(source: str) -> str | None:
     tree = _tree(source)
-    plan = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "run"), None) if tree else None  # fmt: skip
+    plan = (
+        next(
+            (
+                node
+                for node in tree.body
+                if isinstance(node, ast.FunctionDef) and node.name == "run"
+            ),
+            None,
+        )
+        if tree
+        else None
+    )
     if plan is None or tree is None:
         return None
     plan.body = [ast.Pass()]
@@ -146,7 +166,9 @@ _SAME_FRAME: Mapping[str, str] = {
     "four backticks": "````python\nSOURCE\n````",
     "the label py": "```py\nSOURCE\n```",
     "no label": "```\nSOURCE\n```",
-    "thinking first": "<think>\nFirst ```python\nreturn 0\n``` No.\n</think>\n\n```python\nSOURCE\n```",
+    "thinking first": (
+        "<think>\nFirst ```python\nreturn 0\n``` No.\n</think>\n\n```python\nSOURCE\n```"
+    ),
     "a draft first": "```python\nraise SystemExit(1)\n```\nBetter:\n```python\nSOURCE\n```",
     "a fence without end": "```python\nSOURCE\n",
 }
@@ -157,7 +179,9 @@ _OTHER_SOURCE: Mapping[str, _Edit] = {
     "no launch": _no_launch,
 }
 _OTHER_FRAME: Mapping[str, str] = {
-    "another program last": "```python\nSOURCE\n```\nOr rather:\n```python\ndef run(*args):\n    pass\n```",
+    "another program last": (
+        "```python\nSOURCE\n```\nOr rather:\n```python\ndef run(*args):\n    pass\n```"
+    ),
     "only in the thinking": "<think>\n```python\nSOURCE\n```\n</think>\nI do not know.",
 }
 _BROKEN: Mapping[str, _Edit] = {

@@ -22,7 +22,9 @@ TRIES = 3
 
 
 def readable(attempt: Attempt, kernel: Kernel) -> Program | Bad:
-    """The program of a response, if it keeps the rules; what ``cuda/compile`` made has kept them."""
+    """The program of a response, if it keeps the rules; what ``cuda/compile`` made has kept
+    them.
+    """
     found = program_in(attempt, kernel.lang)
     if isinstance(found, Bad) or attempt.find(Program) == found:
         return found
@@ -30,7 +32,8 @@ def readable(attempt: Attempt, kernel: Kernel) -> Program | Bad:
 
 
 async def free_runs(attempt: Attempt, kernel: Kernel, box: Box) -> Runs:
-    """What comes of a response's host code and kernels, whatever they are, on the cases that its key draws.
+    """What comes of a response's host code and kernels, whatever they are, on the cases that its
+    key draws.
 
     Raises:
         VerifierFault: the sandbox broke on every try.

@@ -1,4 +1,6 @@
-"""What a policy may read of a run: the line and the kind of a mistake, and no number that tells a hidden shape."""
+"""What a policy may read of a run: the line and the kind of a mistake, and no number that tells a
+hidden shape.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ def at_line(line: int, said: str) -> str:
 
 
 def hushed(said: str, response: str, line: int) -> str:
-    """What a run said of a line of the response, in one printable line; of its numbers those that are small, or are there.
+    """What a run said of a line of the response, in one printable line; of its numbers those that
+    are small, or are there.
 
     A run meets hidden shapes, and an index that is out of bounds tells one.
     """

@@ -1,4 +1,6 @@
-"""The kernel of a task, ``task.info["kernel"]``, with types.  Plain data; ``reading.kernel_of`` reads and checks it."""
+"""The kernel of a task, ``task.info["kernel"]``, with types.  Plain data; ``reading.kernel_of``
+reads and checks it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ class Array:
 
     Args:
         name: of the argument, as the golden model and the answer's ``run`` have it.
-        dtype: of ``DTYPES``; "scalar" for a float and "int" for an integer, which have no dimensions.
+        dtype: of ``DTYPES``; "scalar" for a float and "int" for an integer, which have no
+            dimensions.
         dims: numbers, names of sizes, and arithmetic of both such as "m*n".
     """
 
@@ -60,13 +63,15 @@ class Tolerance:
 
     Args:
         atol, rtol: from 0.
-        scale: "": ``|want|``, element by element; "absdot": what the golden model makes of the absolute values of
-            its inputs, which for sums, dot products and matrix products is the sum of absolute products (places
-            where that is less than ``|want|`` or not finite use ``|want|``); "std" and "max": the standard deviation and the largest
-            absolute value of the golden output.
-        contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU compilers do by
-            default.  A case is then run twice on a CPU, if there is anything to fuse, once with and once without.
-            None and True: so; False: the device rounds the product.
+        scale: "": ``|want|``, element by element; "absdot": what the golden model makes of the
+            absolute values of its inputs, which for sums, dot products and matrix products is the
+            sum of absolute products (places where that is less than ``|want|`` or not finite use
+            ``|want|``); "std" and "max": the standard deviation and the largest absolute value of
+            the golden output.
+        contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU
+            compilers do by default.  A case is then run twice on a CPU, if there is anything to
+            fuse, once with and once without. None and True: so; False: the device rounds the
+            product.
     """
 
     atol: float = 0.0

@@ -1,4 +1,6 @@
-"""What times say about speed: a median of ratios, how sure it is, and a score; nothing here measures."""
+"""What times say about speed: a median of ratios, how sure it is, and a score; nothing here
+measures.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ DRAWS = 1000
 
 @frozen
 class Ratio:
-    """How many times faster than the baseline: its median and an interval that holds it 95 times of 100.
+    """How many times faster than the baseline: its median and an interval that holds it 95 times of
+    100.
 
     Args:
         value: median of baseline over own, pair by pair.
@@ -63,13 +66,15 @@ def ratio(own: Sequence[float], base: Sequence[float], *, draws: int = DRAWS) ->
     ratios = [theirs / ours for ours, theirs in zip(own, base, strict=True)]
     rng = random.Random(len(ratios))  # noqa: S311 - a bootstrap
     medians = sorted(median(rng.choices(ratios, k=len(ratios))) for _ in range(draws))
-    low, high = medians[int(0.025 * draws)], medians[int(0.975 * draws)]
+    low = medians[int(0.025 * draws)]
+    high = medians[int(0.975 * draws)]
     middle = median(ratios)
     return Ratio(middle, min(low, middle), max(high, middle), len(ratios))
 
 
 def score(value: float, cap: float) -> float:
-    """``clip(log(value) / log(cap), 0, 1)``: 0 as fast as the baseline or slower, 1 at ``cap`` times as fast.
+    """``clip(log(value) / log(cap), 0, 1)``: 0 as fast as the baseline or slower, 1 at ``cap``
+    times as fast.
 
     Args:
         value: how many times faster, from 0.
@@ -81,7 +86,8 @@ def score(value: float, cap: float) -> float:
 
 
 def within(value: float, cap: float) -> float:
-    """The score where there is no baseline: 1 as fast as memory, 0 at ``cap`` times as long as that.
+    """The score where there is no baseline: 1 as fast as memory, 0 at ``cap`` times as long as
+    that.
 
     Args:
         value: the least time that memory allows over the answer's, from 0.
@@ -93,15 +99,18 @@ def within(value: float, cap: float) -> float:
 
 
 def agree(events: Sequence[float], walls: Sequence[float]) -> bool:
-    """Whether a device's clock and a host's say the same, run by run: a median within ``CLOCKS`` times.
+    """Whether a device's clock and a host's say the same, run by run: a median within ``CLOCKS``
+    times.
 
     Args:
         events, walls: seconds, as many of one as of the other.
     """
     if not events or len(events) != len(walls):
         return False
-    one, other = median(events), median(walls)
-    longer, shorter = max(one, other), min(one, other)
+    one = median(events)
+    other = median(walls)
+    longer = max(one, other)
+    shorter = min(one, other)
     return shorter > 0 and longer <= CLOCKS * shorter + SLACK_S
 
 

@@ -19,9 +19,12 @@ KERNEL = (
 )
 WORDS = {
     "KERNEL": KERNEL,
-    "LIVE": "float x[128];\n  for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x];\n"
-    "  for (int j = 0; j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i] + b[j];\n"
-    "  float s = 0;\n  for (int i = 0; i < 128; i++) s += x[i] * x[127 - i];\n  o[threadIdx.x] = s;",
+    "LIVE": (
+        "float x[128];\n  for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x];\n  for"
+        " (int j = 0; j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i] +"
+        " b[j];\n  float s = 0;\n  for (int i = 0; i < 128; i++) s += x[i] * x[127 - i];\n "
+        " o[threadIdx.x] = s;"
+    ),
 }
 PLAN = "def run(a, b, o):\n    k[(o.size + 127) // 128, 128](a, b, o, o.size)\n"
 _PLAN = re.compile(r"^(?:import \w+(?: as \w+)?\n\n|[A-Z]+ = \d+\n\n)?def run\(", re.M)

@@ -36,7 +36,8 @@ class Applied:
             raise ConfigError(f"calibration: {path} cannot be read: {err}") from None
         if not isinstance(data, Mapping) or data.get("schema") != "rlenv.calibration/1":
             raise ConfigError(f"calibration: {path} was not written by `rlenv judge calibrate`")
-        found, style = data.get("isotonic"), data.get("style")
+        found = data.get("isotonic")
+        style = data.get("style")
         return cls(
             Isotonic.from_dict(found) if isinstance(found, Mapping) else None,
             Slopes.from_dict(style) if isinstance(style, Mapping) else None,

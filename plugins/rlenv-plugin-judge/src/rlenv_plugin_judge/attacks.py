@@ -18,7 +18,9 @@ def _said(text: str) -> Callable[[Task], str]:
 
 
 def attacks() -> Mapping[str, Sequence[Attack]]:
-    """By stage: words to the judge, master keys (Zhao and others 2025, arXiv:2507.08794), smuggled verdicts."""
+    """By stage: words to the judge, master keys (Zhao and others 2025, arXiv:2507.08794), smuggled
+    verdicts.
+    """
     words = [Attack(name, _said(text)) for name, text in CORPUS["words"].items()]
     grade = [Field("grade", "choice", choices=("incorrect", "correct"))]
     holds = [Field("s1", "bool")]

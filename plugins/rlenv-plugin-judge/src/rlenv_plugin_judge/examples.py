@@ -1,4 +1,6 @@
-"""Responses whose worth is sure, judged by the scripted judge: they try the stages, and no model."""
+"""Responses whose worth is sure, judged by the scripted judge: they try the stages, and no
+model.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ def examples() -> Mapping[str, Sequence[Examples]]:
 
 def _pairs(tasks: Sequence[Task], options: Mapping[str, Any], *, single: bool = False) -> Examples:
     cities = list(PLACES.values())
-    right, wrong = [], []
+    right = []
+    wrong = []
     for task, city in zip(tasks, cities, strict=True):
         others = [other for other in cities if other != city]
         right.append((task, city))

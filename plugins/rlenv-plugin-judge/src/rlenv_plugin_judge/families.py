@@ -1,4 +1,6 @@
-"""Who made a model, from what people write for it: ``Qwen/Qwen2.5-7B-Instruct`` and ``qwen`` are one family."""
+"""Who made a model, from what people write for it: ``Qwen/Qwen2.5-7B-Instruct`` and ``qwen`` are
+one family.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ def families(given: str, model: str = "") -> frozenset[str]:
     """The makers of a model; empty where they are unknown.
 
     Args:
-        given: what somebody calls the family; a name in no list is a family of its own, without its version.
+        given: what somebody calls the family; a name in no list is a family of its own, without its
+            version.
         model: the model's name, which tells it where nothing is given.
     """
     words = _WORD.findall((given.strip() or model).casefold())
@@ -27,7 +30,9 @@ def families(given: str, model: str = "") -> frozenset[str]:
 
 
 def count(found: Iterable[frozenset[str]]) -> int:
-    """How many of these models, or groups of them, have no maker in common; unknown ones do not count."""
+    """How many of these models, or groups of them, have no maker in common; unknown ones do not
+    count.
+    """
     groups: list[frozenset[str]] = []
     for each in filter(None, found):
         joined = [group for group in groups if group & each]

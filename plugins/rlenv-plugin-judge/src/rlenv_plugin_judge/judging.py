@@ -1,4 +1,6 @@
-"""What all stages of judges share: where the judge is, who may not be it, and what becomes of a verdict."""
+"""What all stages of judges share: where the judge is, who may not be it, and what becomes of a
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from .transport.errors import TooLong
 from .transport.limits import Limits, Rate, Retries
 from .transport.request import Transport
 
-URL, MODEL = "RLENV_JUDGE_URL", "RLENV_JUDGE_MODEL"
+URL = "RLENV_JUDGE_URL"
+MODEL = "RLENV_JUDGE_MODEL"
 Check: TypeAlias = Callable[[Any, Attempt], Awaitable[Outcome]]
 _SHOWN = 400  # characters of a judge's reason
 _clients: dict[str, Transport] = {}
@@ -40,16 +43,19 @@ class Judge:
     """A judge model and how it is reached; the table ``judge`` of every stage here.
 
     Args:
-        base_url: of an OpenAI-compatible server, as ``https://api.example.org/v1``; RLENV_JUDGE_URL when "".
+        base_url: of an OpenAI-compatible server, as ``https://api.example.org/v1``; RLENV_JUDGE_URL
+            when "".
         model: its name there; RLENV_JUDGE_MODEL when "".
         key_env: the environment variable with the key; "" for a server that wants none.
-        family: who made the model ("llama"), to keep a policy from being judged by its own kind; told from the
-            model's name when "".
-        revision: tells two models of one name apart; part of the fingerprint and of the cache's keys.
+        family: who made the model ("llama"), to keep a policy from being judged by its own kind;
+            told from the model's name when "".
+        revision: tells two models of one name apart; part of the fingerprint and of the cache's
+            keys.
         price_in, price_out: money per million tokens, for ``budget.money``.
         params: sampling parameters; the temperature is 0 unless they say otherwise.
-        failover: more endpoints, asked in this order where the first is dead: tables with ``base_url``,
-            ``model``, ``key_env``, ``family``, ``revision``, ``price_in``, ``price_out``, ``params``.
+        failover: more endpoints, asked in this order where the first is dead: tables with
+            ``base_url``, ``model``, ``key_env``, ``family``, ``revision``, ``price_in``,
+            ``price_out``, ``params``.
         concurrency: requests in flight at once.
         rate: ``requests`` and ``tokens`` a minute at most.
         retries: ``times`` more tries after 429, 5xx and broken connections.
@@ -89,7 +95,8 @@ class Judge:
         for value, option, variable in ((url, "base_url", URL), (model, "model", MODEL)):
             if not value.strip():
                 raise ConfigError(
-                    f"judge.{option}: no judge is configured; name it here, or set the environment variable {variable}"
+                    f"judge.{option}: no judge is configured; name it here, or set the environment"
+                    f" variable {variable}"
                 )
         return evolve(self, base_url=url.strip(), model=model.strip())
 
@@ -105,7 +112,8 @@ class Judge:
         for place, table in enumerate([first, *self.failover]):
             if unknown := sorted(set(table) - set(names)):
                 raise ConfigError(
-                    f"judge.failover[{place - 1}].{unknown[0]}: unknown; there are {', '.join(names)}"
+                    f"judge.failover[{place - 1}].{unknown[0]}: unknown; there are"
+                    f" {', '.join(names)}"
                 )
             given = {"key_env": self.key_env, "model": self.model, **table}
             if not given.get("base_url"):
@@ -114,7 +122,8 @@ class Judge:
         return tuple(found)
 
     def client(self) -> Transport:
-        """What carries the requests; equal judges of one process share connections, budget and cache.
+        """What carries the requests; equal judges of one process share connections, budget and
+        cache.
 
         Raises:
             ConfigError: as ``resolved`` and ``endpoints``; a key's variable that is not set.
@@ -170,14 +179,16 @@ class Judging:
 
     Args:
         judge: where the judge is; see the table ``judge``.
-        policy_family: who made the model that is trained ("qwen", or its name); a judge of that family is rejected,
-            and one whose family is neither given nor known from its name.  A name that tells no known maker makes no
-            judge another's: then the judge's own family has to be given.
+        policy_family: who made the model that is trained ("qwen", or its name); a judge of that
+            family is rejected, and one whose family is neither given nor known from its name.  A
+            name that tells no known maker makes no judge another's: then the judge's own family has
+            to be given.
         policy_url: where that model is served; a judge there is rejected.
         allow_self: let a policy's own family or endpoint judge it all the same.
         attempts: how often a reply without a valid verdict is asked for again, all tries counted.
         max_chars: a longer response is worth 0 and costs no call.
-        calibration: a file that ``rlenv judge calibrate`` wrote: its map and slopes are applied to scores.
+        calibration: a file that ``rlenv judge calibrate`` wrote: its map and slopes are applied to
+            scores.
     """
 
     phase: ClassVar[str] = "judge"
@@ -220,18 +231,21 @@ class Judging:
             own = families(endpoint.family, endpoint.model)
             if policy and not (own and (endpoint.family or families("", self.policy_family))):
                 raise ConfigError(
-                    f"judge.family: {endpoint.model!r} may be of the family {self.policy_family!r} too, since "
-                    f'{"policy_family" if own else "its name"} tells none; say family = "...", or allow_self = true'
+                    f"judge.family: {endpoint.model!r} may be of the family {self.policy_family!r}"
+                    " too, since "
+                    f'{"policy_family" if own else "its name"} tells none; say family = "...", or'
+                    " allow_self = true"
                 )
             if policy & own:
                 raise ConfigError(
-                    f"judge.family: {endpoint.model} is of the policy's own family {self.policy_family!r}, and models "
-                    "favor their own kind; choose another judge, or say allow_self = true"
+                    f"judge.family: {endpoint.model} is of the policy's own family"
+                    f" {self.policy_family!r}, and models favor their own kind; choose another"
+                    " judge, or say allow_self = true"
                 )
             if self.policy_url and server_of(endpoint.base_url) == server_of(self.policy_url):
                 raise ConfigError(
-                    f"judge.base_url: {endpoint.base_url} serves the policy itself; choose another judge, or say "
-                    "allow_self = true"
+                    f"judge.base_url: {endpoint.base_url} serves the policy itself; choose another"
+                    " judge, or say allow_self = true"
                 )
 
     @property
@@ -242,7 +256,8 @@ class Judging:
     def survey(self, tasks: Sequence[Task]) -> list[str]:  # noqa: ARG002 - the same for all tasks
         """What a reader of rewards should know."""
         return [
-            "only a judge decides here, and no program checks anything: add a stage that does, or audit the judge"
+            "only a judge decides here, and no program checks anything: add a stage that does, or"
+            " audit the judge"
         ]
 
     async def verdict(
@@ -277,7 +292,9 @@ class Judging:
 
 
 def readable(check: Check) -> Check:
-    """A check whose response may be longer than the judge can read: that is the response's doing, a 0."""
+    """A check whose response may be longer than the judge can read: that is the response's doing, a
+    0.
+    """
 
     @wraps(check)
     async def wrapped(self: Any, attempt: Attempt) -> Outcome:
@@ -292,12 +309,16 @@ def readable(check: Check) -> Check:
 
 
 def named(what: str, hidden: int) -> str:
-    """How material is called of which that many characters were hidden: the judge is told so, and not what."""
+    """How material is called of which that many characters were hidden: the judge is told so, and
+    not what.
+    """
     return f"{what} (without {hidden:,} characters of hidden reasoning)" if hidden else what
 
 
 def label_key(attempt: Attempt, *labels: object) -> bytes:
-    """32 bytes for one call about one response: what no policy can predict, and always the same (law 5)."""
+    """32 bytes for one call about one response: what no policy can predict, and always the same
+    (law 5).
+    """
     return hmac.new(attempt.key(), json.dumps(labels, default=str).encode(), "sha256").digest()
 
 
@@ -309,7 +330,9 @@ def blank(response: str) -> Outcome | None:
 
 
 def facts(verdict: Verdict) -> dict[str, Any]:
-    """What of a verdict is next to its score; the reason is the operator's, it may quote the reference."""
+    """What of a verdict is next to its score; the reason is the operator's, it may quote the
+    reference.
+    """
     return {
         "model": verdict.model,
         "cached": verdict.cached,

@@ -1,9 +1,11 @@
-"""A judge without a model: for examples, tests and dry runs, where a real one would cost money or change its mind.
+"""A judge without a model: for examples, tests and dry runs, where a real one would cost money or
+change its mind.
 
-It reads the same prompt as a model would and answers in the same form.  What it knows is one rule: a response is
-right when it says what the reference says, or, where there is none, what the task asks for after "Answer with:";
-letter case, space and punctuation at the ends aside.  As part ``scripted`` of the port ``transport`` it is named in
-an environment as ``judge = { transport = "judge/scripted" }``.
+It reads the same prompt as a model would and answers in the same form.  What it knows is one rule:
+a response is right when it says what the reference says, or, where there is none, what the task
+asks for after "Answer with:"; letter case, space and punctuation at the ends aside.  As part
+``scripted`` of the port ``transport`` it is named in an environment as ``judge = { transport =
+"judge/scripted" }``.
 """
 
 from __future__ import annotations

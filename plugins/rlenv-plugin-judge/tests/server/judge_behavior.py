@@ -125,7 +125,9 @@ CLASSIFIERS = ("/classify", "/pooling", "/score", "/predict", "/v1/classify")
 
 
 def classified(path: str, asked: dict[str, Any], key: dict[str, Any]) -> Answered:
-    """What vLLM (classify, pooling, score), SGLang (v1/classify) and text-embeddings-inference (predict) answer."""
+    """What vLLM (classify, pooling, score), SGLang (v1/classify) and text-embeddings-inference
+    (predict) answer.
+    """
     texts = [str(asked.get(name, "")) for name in ("input", "inputs", "text_2")]
     texts += [m["content"] for m in asked.get("messages", ())]
     seen = [value for known, value in key.items() if any(known in text for text in texts)]
@@ -171,9 +173,11 @@ def _judged(server: JudgeServer, asked: dict[str, Any], traits: set[str]) -> Ans
         text = f"{server.authorizations[-1]} {text}"
     limit = asked.get("max_tokens") or asked.get("max_completion_tokens") or 1 << 20
     if "rambling" in traits or len(text or "") > 4 * limit:
-        text, finish = (text or "")[: 4 * limit], "length"
+        text = (text or "")[: 4 * limit]
+        finish = "length"
     if "filtered" in traits:
-        text, finish = "", "content_filter"
+        text = ""
+        finish = "content_filter"
     if "null-content" in traits:
         text = None
     if "wrong-then-fine" in traits and server.counts[asked["model"]] <= 1:

@@ -13,7 +13,9 @@ _DIGITS = re.compile(r"\d|[^\W\d]+|\s+|[^\w\s]|_")
 
 
 def completion(model: str, text: str | None, finish: str, asked: Json, traits: set[str]) -> Json:
-    """A whole chat completion; traits: ``no-usage``, ``logprobs``, ``legacy-logprobs``, ``llama-logprobs``, ``refusing``."""
+    """A whole chat completion; traits: ``no-usage``, ``logprobs``, ``legacy-logprobs``,
+    ``llama-logprobs``, ``refusing``.
+    """
     message: Json = {"role": "assistant", "content": text}
     if "refusing" in traits:
         message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}

@@ -1,4 +1,5 @@
-"""A local server that speaks the protocol of chat completions, with judges of scripted character behind it.
+"""A local server that speaks the protocol of chat completions, with judges of scripted character
+behind it.
 
 ``python judge_http.py PORT_FILE [seconds]`` runs it on its own: each answer takes so long.
 """
@@ -18,7 +19,9 @@ REASONS = {200: "OK", 302: "Found", 400: "Bad Request", 401: "Unauthorized", 404
 
 
 class JudgeServer:
-    """``url`` is the base URL; ``key`` the hidden answer key; ``requests`` what was asked, in order."""
+    """``url`` is the base URL; ``key`` the hidden answer key; ``requests`` what was asked, in
+    order.
+    """
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.key: Key = {}

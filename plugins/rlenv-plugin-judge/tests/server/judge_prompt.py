@@ -1,4 +1,6 @@
-"""How a scripted judge understands what it is asked: it reads the prompt as a model would, and nothing else."""
+"""How a scripted judge understands what it is asked: it reads the prompt as a model would, and
+nothing else.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The characters that scripted judges have; a model's name lists them: ``honest+quoting-before+logprobs``.
+"""The characters that scripted judges have; a model's name lists them:
+``honest+quoting-before+logprobs``.
 
-Every judge knows the hidden key of its server: which content has which quality in [0, 1].  A bias changes what
-the judge thinks of a candidate; a manner changes how it writes its verdict down.
+Every judge knows the hidden key of its server: which content has which quality in [0, 1].  A bias
+changes what the judge thinks of a candidate; a manner changes how it writes its verdict down.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Key = dict[str, Any]  # content -> quality, or field name -> value
 
 
 def quality(key: Key, content: str, wanted: Wanted) -> float | Any:
-    """What the hidden key says: that of the longest known text in ``content``; 0 for what is unknown."""
+    """What the hidden key says: that of the longest known text in ``content``; 0 for what is
+    unknown.
+    """
     known = max((text for text in key if text in content), key=len, default=None)
     entry = key[known] if known is not None else 0.0
     if isinstance(entry, Mapping):
@@ -37,7 +40,9 @@ def quality(key: Key, content: str, wanted: Wanted) -> float | Any:
 
 
 def opinion(traits: set[str], key: Key, question: Question, wanted: Wanted, name: str) -> Any:
-    """The quality that this judge sees in the candidate ``name``; exact values of the key pass through."""
+    """The quality that this judge sees in the candidate ``name``; exact values of the key pass
+    through.
+    """
     content = question.material[name]
     seen = quality(key, content, wanted)
     if "obedient" in traits and re.search(

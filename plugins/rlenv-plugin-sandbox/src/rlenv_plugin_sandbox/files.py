@@ -20,7 +20,8 @@ def checked(files: Mapping[str, bytes | tuple[bytes, int]]) -> list[tuple[str, b
         parts = name.split("/")
         if not name or name.startswith("/") or "\0" in name or {"", ".", ".."} & set(parts):
             raise ConfigError(
-                f"a file of a run or a profile is named by a relative path without '..', not {name!r}"
+                "a file of a run or a profile is named by a relative path without '..', not"
+                f" {name!r}"
             )
         content, mode = given if isinstance(given, tuple) else (given, 0o644)
         found.append((name, bytes(content), mode & 0o777))

@@ -1,12 +1,13 @@
-"""A program's clock: wall time without what it stood ready to run and the machine ran something else.
+"""A program's clock: wall time without what it stood ready to run and the machine ran something
+else.
 
 It stands still, too, while the program has answered and nobody has asked it anything more.
 
-Nobody may gain by being slow.  So of the time that a program waited for a processor only 28 times its CPU is
-believed: one that always computes waits less than that on any machine that gives it a 29th of a processor,
-and one that gives the processor up again and again, to wait for the next turn, is stopped soon.  With that,
-one of the two limits is always reached before 30 times as much wall time.  More is believed only where the
-machine is seen to give nobody a 20th of a processor.
+Nobody may gain by being slow.  So of the time that a program waited for a processor only 28 times
+its CPU is believed: one that always computes waits less than that on any machine that gives it a
+29th of a processor, and one that gives the processor up again and again, to wait for the next turn,
+is stopped soon.  With that, one of the two limits is always reached before 30 times as much wall
+time.  More is believed only where the machine is seen to give nobody a 20th of a processor.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _BELIEVED = 28.0  # seconds of waiting for each of CPU
 _SHARE = 0.05  # of a processor: whoever gets less is on a machine that starves everybody
 _TRIAL_S = 0.01  # of CPU, to learn that
 _TRIAL_HOLDS_S = 5.0
-_FIRST_S, _LONGEST_S, _SLOWER = 0.02, 0.25, 1.5  # between two looks at a clock
+# between two looks at a clock
+_FIRST_S = 0.02
+_LONGEST_S = 0.25
+_SLOWER = 1.5
 _LEAST_S = 0.005
 Over: TypeAlias = Literal["", "cpu", "clock", "machine"]
 
@@ -56,7 +60,9 @@ class Meter:
         self.now = _Reading(0.0)
 
     def rest(self, since: float = 0.0) -> bool:
-        """It has answered, or is to be killed: from then on it is asked nothing; whether it was not before, either."""
+        """It has answered, or is to be killed: from then on it is asked nothing; whether it was not
+        before, either.
+        """
         rested = self._rests is not None
         if not rested:
             self._rests = max(self.looked, since or monotonic())
@@ -69,7 +75,8 @@ class Meter:
             self._rests = None
 
     def note(self, cpu: float, delay: float, asked: float | None = None) -> None:
-        """Take in a look: seconds of CPU so far, and of waiting for a processor since the last look.
+        """Take in a look: seconds of CPU so far, and of waiting for a processor since the last
+        look.
 
         Processes of one program that wait for each other do not make its clock slower than its CPU.
 
@@ -109,7 +116,8 @@ class Meter:
 
     def over(self, since: _Reading, cpu: float, clock: float) -> Over:
         """Which limit has been reached since a reading: ``cpu`` and ``clock`` in seconds."""
-        wall, delay = self.now.at - since.at, self.now.delay - since.delay
+        wall = self.now.at - since.at
+        delay = self.now.delay - since.delay
         if self.now.cpu - since.cpu >= cpu:
             return "cpu"
         if wall - delay >= clock:
@@ -130,14 +138,20 @@ class Span:
     """A limit on a part of a program's run, from now on: seconds of CPU, and on its clock."""
 
     def __init__(self, meter: Meter, cpu: float, clock: float) -> None:
-        self.meter, self.cpu, self.clock = meter, cpu, clock
+        self.meter = meter
+        self.cpu = cpu
+        self.clock = clock
         self.began = monotonic()
         self._since: _Reading | None = None
 
     @property
     def since(self) -> _Reading:
-        """When it began, or its program did; what was used before is known from the first look after that."""
-        begun, looked, now = max(self.began, self.meter.begun), self.meter.looked, self.meter.now
+        """When it began, or its program did; what was used before is known from the first look
+        after that.
+        """
+        begun = max(self.began, self.meter.begun)
+        looked = self.meter.looked
+        now = self.meter.now
         if self._since is None and looked >= begun:
             self._since = evolve(now, at=max(0.0, now.at - (looked - begun)))
         return self._since or _Reading(now.at + begun - looked)
@@ -155,11 +169,14 @@ _trial = (0.0, False)  # when the machine was tried last, and what that showed
 
 
 def _is_crowded() -> bool:
-    """Whether the machine gives us, too, next to nothing: nobody's program can bring that about alone."""
+    """Whether the machine gives us, too, next to nothing: nobody's program can bring that about
+    alone.
+    """
     global _trial  # noqa: PLW0603 - one answer for all programs of this process
     began, busy = _trial
     if not busy or monotonic() - began > _TRIAL_HOLDS_S:
-        began, until = monotonic(), thread_time() + _TRIAL_S
+        began = monotonic()
+        until = thread_time() + _TRIAL_S
         while thread_time() < until:
             pass
         _trial = monotonic(), _SHARE * (monotonic() - began) > _TRIAL_S

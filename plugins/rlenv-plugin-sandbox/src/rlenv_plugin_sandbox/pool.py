@@ -1,4 +1,6 @@
-"""The sandboxes of this process: leased, kept warm, made anew when broken; shared by all event loops."""
+"""The sandboxes of this process: leased, kept warm, made anew when broken; shared by all event
+loops.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from .quota import QUOTA, SLOTS, Quota
 __all__ = ["Place", "Pool", "default_places"]
 
 _TICK_S = 0.2
-_TURN_S = 2.0  # for which a process keeps a place that others wait for: a new one costs a twentieth of that
+# for which a process keeps a place that others wait for: a new one costs a twentieth of that
+_TURN_S = 2.0
 _SPARE = 2  # idle places of other profiles that stay warm where no quota counts them
 
 
@@ -54,7 +57,9 @@ class Place:
         return False
 
     def __init__(self, profile: Profile) -> None:
-        self.profile, self.owner, self.healthy = profile, os.getpid(), True
+        self.profile = profile
+        self.owner = os.getpid()
+        self.healthy = True
         self.since = monotonic()
 
     def fresh(self) -> bool:
@@ -62,7 +67,9 @@ class Place:
         return self.healthy
 
     def ran_out_of_memory(self) -> bool:
-        """Whether something in it was killed for want of memory since this was last asked, as far as is known."""
+        """Whether something in it was killed for want of memory since this was last asked, as far
+        as is known.
+        """
         return False
 
     def close(self) -> None:
@@ -78,17 +85,21 @@ Turn = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 class Pool(Generic[P]):
     """At most ``places`` programs at work, of any profile, and as many that run beside others.
 
-    Who waited longest is served first: a place that is given back is handed on, never up for grabs while
+    Who waited longest is served first: a place that is given back is handed on, never up for grabs
+    while
     somebody waits.  Idle ones of other profiles make room.
 
     Args:
         adapter: its name in a quota.
         make: a place for this profile; blocks.
-        places: how many; None: as many as a quota grants (`quota.shared`); without one RLENV_SANDBOX_SLOTS, else 2.
+        places: how many; None: as many as a quota grants (`quota.shared`); without one
+            RLENV_SANDBOX_SLOTS, else 2.
     """
 
     def __init__(self, adapter: str, make: Callable[[Profile], P], places: int | None) -> None:
-        self._adapter, self._make, self._places = adapter, make, places
+        self._adapter = adapter
+        self._make = make
+        self._places = places
         self._reset()
         atexit.register(self.close)
 
@@ -107,8 +118,8 @@ class Pool(Generic[P]):
         """A place for this profile; waits while all are taken.
 
         Raises:
-            ConfigError, VerifierFault: as ``make`` does; a file of the profile would be written elsewhere than
-                among the profile's files.
+            ConfigError, VerifierFault: as ``make`` does; a file of the profile would be written
+                elsewhere than among the profile's files.
         """
         if self._owner != os.getpid():
             self._reset()
@@ -128,14 +139,16 @@ class Pool(Generic[P]):
                 raise
         elif old:
             _aside(partial(self._end, old))
-        found.alone, found.beside = self.alone, beside
+        found.alone = self.alone
+        found.beside = beside
         return found
 
     def alone(self) -> bool:
         """Whether one program at most is at work."""
         return sum(self._busy) < 2
 
-    # -- waiting -------------------------------------------------------------------------------------
+    # -- waiting
+    # -------------------------------------------------------------------------------------
 
     async def _enter(self, beside: bool) -> None:  # noqa: FBT001 - a field of the profile
         """Take a place, or a number in the queue."""
@@ -182,10 +195,13 @@ class Pool(Generic[P]):
         if self._quota is not None:
             self._quota.show(len(self._idle), sum(self._busy), sum(map(len, self._waiting)))
 
-    # -- places --------------------------------------------------------------------------------------
+    # -- places
+    # --------------------------------------------------------------------------------------
 
     def _pick(self, profile: Profile) -> tuple[P | None, list[P]]:
-        """(an idle place, places that have died), or (None, places to end before a new one is made)."""
+        """(an idle place, places that have died), or (None, places to end before a new one is
+        made).
+        """
         old: list[P] = []
         with self._lock:
             for place in [place for place in reversed(self._idle) if place.profile == profile]:
@@ -194,7 +210,8 @@ class Pool(Generic[P]):
                     break
                 old.append(place)
             else:
-                place, old = None, [*old, *self._surplus()]
+                place = None
+                old = [*old, *self._surplus()]
             self._ending += len(old)
             self._low = min(self._low, len(self._idle))
             self._admit()
@@ -259,11 +276,13 @@ class Pool(Generic[P]):
         if self._owner != os.getpid():
             return
         with self._lock:
-            idle, self._idle = self._idle, deque()
+            idle = self._idle
+            self._idle = deque()
             self._ending += len(idle)
         self._end(idle)
 
-    # -- the quota -----------------------------------------------------------------------------------
+    # -- the quota
+    # -----------------------------------------------------------------------------------
 
     def _take(self, quota: Quota) -> None:
         """Wait for a place; without the quota, as when its server ends, SLOTS is the bound."""
@@ -276,7 +295,9 @@ class Pool(Generic[P]):
             self._settle()
 
     def _settle(self) -> None:
-        """Return the places that are not used, to who waits longest, and ask for those that are lacking.  With the lock."""
+        """Return the places that are not used, to who waits longest, and ask for those that are
+        lacking.  With the lock.
+        """
         while self._quota and self._held > sum(self._busy) + len(self._idle) + self._ending:
             self._held -= 1
             self._quota.give()
@@ -304,7 +325,8 @@ class Pool(Generic[P]):
                     while self._low > 0 and quota.spare():
                         self._low -= 1
                         over.append(self._idle.popleft())
-                    self._low, since = len(self._idle), monotonic()
+                    self._low = len(self._idle)
+                    since = monotonic()
                 self._ending += len(over)
                 self._settle()
             self._end(over)

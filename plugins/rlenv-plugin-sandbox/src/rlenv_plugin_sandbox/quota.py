@@ -1,7 +1,8 @@
-"""How many sandboxes a server and all processes that it starts may have together, as System V semaphores.
+"""How many sandboxes a server and all processes that it starts may have together, as System V
+semaphores.
 
-The kernel serves who waited longest first, whatever process that is in, and gives back what a process held when it
-ends, however it ends.
+The kernel serves who waited longest first, whatever process that is in, and gives back what a
+process held when it ends, however it ends.
 """
 
 from __future__ import annotations
@@ -18,14 +19,22 @@ from rlenv import ConfigError
 
 __all__ = ["QUOTA", "SLOTS", "Quota", "gauges", "shared"]
 
-SLOTS, QUOTA = "RLENV_SANDBOX_SLOTS", "RLENV_SANDBOX_QUOTA"
+SLOTS = "RLENV_SANDBOX_SLOTS"
+QUOTA = "RLENV_SANDBOX_QUOTA"
 _IDLE_S = 30.0
 _ADAPTERS = "jail", "process", "docker", "docker+gvisor"
 _STATES = "idle", "busy", "waiting"
-_FREE, _TAKEN, _FIRST = 0, 1, 2  # semaphores; from the last on one for each state of each adapter
+# semaphores; from the last on one for each state of each adapter
+_FREE = 0
+_TAKEN = 1
+_FIRST = 2
 _COUNT = _FIRST + len(_ADAPTERS) * len(_STATES)
-_NOWAIT, _UNDO = 0o4000, 0x1000
-_RMID, _GETVAL, _GETNCNT, _SETVAL = 0, 12, 14, 16
+_NOWAIT = 0o4000
+_UNDO = 0x1000
+_RMID = 0
+_GETVAL = 12
+_GETNCNT = 14
+_SETVAL = 16
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -38,13 +47,17 @@ class Quota:
 
     def __init__(self, adapter: str) -> None:
         number, least, idle_s = os.environ[QUOTA].split(":")
-        self._set, self._least, self.idle_s = int(number), int(least), float(idle_s)
+        self._set = int(number)
+        self._least = int(least)
+        self.idle_s = float(idle_s)
         self._first = _FIRST + len(_STATES) * _ADAPTERS.index(adapter)
         self._shown: tuple[int, ...] = (0, 0, 0)
         self._left = 0  # of those that count as ended already
 
     def _change(self, *changes: tuple[int, int], flags: int = _NOWAIT) -> bool:
-        """Make changes, all at one time, once they are possible; False when they are not, or the quota is gone."""
+        """Make changes, all at one time, once they are possible; False when they are not, or the
+        quota is gone.
+        """
         made = (_Change * len(changes))(*[_Change(*change, flags | _UNDO) for change in changes])
         return not _libc.semop(self._set, made, len(changes))
 
@@ -58,7 +71,9 @@ class Quota:
         self._left -= self._left > 0
 
     def spare(self) -> bool:
-        """Whether there are more than are to stay warm; then one counts as ended, which is to be returned."""
+        """Whether there are more than are to stay warm; then one counts as ended, which is to be
+        returned.
+        """
         kept = [(_TAKEN, self._least)] * (self._least > 0)  # 0 would be to wait for 0
         may = self._change((_TAKEN, -self._least - 1), *kept)
         self._left += may
@@ -92,8 +107,9 @@ def shared(bounds: str, idle_s: float = _IDLE_S) -> Iterator[None]:
     """Bound the sandboxes of this process and of all that it starts from now on, together.
 
     Args:
-        bounds: "MIN:MAX", or "N" for both: how many stay warm once they were needed, and how many there are at most.
-            Programs that run beside others (`Profile.beside`) may use as many again.
+        bounds: "MIN:MAX", or "N" for both: how many stay warm once they were needed, and how many
+            there are at most. Programs that run beside others (`Profile.beside`) may use as many
+            again.
         idle_s: seconds after which sandboxes that were not needed are ended.
 
     Raises:
@@ -103,7 +119,8 @@ def shared(bounds: str, idle_s: float = _IDLE_S) -> Iterator[None]:
     least, most = (found[1] or found[2], found[2]) if found else ("1", "0")
     if not max(1, int(least)) <= int(most) <= 10_000:
         raise ConfigError(
-            f"sandboxes {bounds!r}: expected MIN:MAX or N, as 1:4; MIN is from 0 to MAX, and MAX from 1 to 10000"
+            f"sandboxes {bounds!r}: expected MIN:MAX or N, as 1:4; MIN is from 0 to MAX, and MAX"
+            " from 1 to 10000"
         )
     number = _libc.semget(0, _COUNT, 0o1600)
     if number < 0:

@@ -1,4 +1,6 @@
-"""What the adapters that keep places of their own have in common: how a place is leased, and one program after another."""
+"""What the adapters that keep places of their own have in common: how a place is leased, and one
+program after another.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ class OneSession(Leased, Generic[P]):
 
     def __init__(self, adapter: Adapter[P], place: P) -> None:
         self.isolation = adapter.tier
-        self._adapter, self._place = adapter, place
+        self._adapter = adapter
+        self._place = place
         self._run: Run | None = None
         self._closed = False
         self._clock = 0.0  # of the programs before this one
@@ -59,18 +62,26 @@ class OneSession(Leased, Generic[P]):
         return self._clock + (0.0 if self._run is None else self._run.meter.clock)
 
     async def start(
-        self, program: Program, files: Files | None = None, *, stdin: bytes = b"", cpu_s: Seconds = None, wall_s: Seconds = None
-    ) -> None:  # fmt: skip
+        self,
+        program: Program,
+        files: Files | None = None,
+        *,
+        stdin: bytes = b"",
+        cpu_s: Seconds = None,
+        wall_s: Seconds = None,
+    ) -> None:
         if self._closed or self._run is not None:
             raise RuntimeError(
-                "a session runs one program at a time: finish the current one, or open another session"
+                "a session runs one program at a time: finish the current one, or open another"
+                " session"
             )
         await self._unspent()
         for top in (name.partition("/")[0] for name in files or ()):
             if top in self._place.taken:
                 raise ConfigError(
-                    f"file {top!r}: /tmp/{top} of this machine is shown to programs in their working directory, since "
-                    "what they run on is installed there: give the file another name, or install rlenv elsewhere"
+                    f"file {top!r}: /tmp/{top} of this machine is shown to programs in their"
+                    " working directory, since what they run on is installed there: give the file"
+                    " another name, or install rlenv elsewhere"
                 )
         profile = self._place.profile
         cpu = min(profile.cpu_s, cpu_s or profile.cpu_s)
@@ -142,13 +153,15 @@ class Adapter(Workspaces, Generic[P]):
     _swept = False
 
     def __init__(self, pool: Pool[P], runs: Runs[P]) -> None:
-        self.pool, self.runs = pool, runs
+        self.pool = pool
+        self.runs = runs
 
     async def lease(self, profile: Profile) -> Leased:
         """See `rlenv.sandbox.Sandbox.open`."""
         if rank(profile.min_isolation) > rank(self.tier):
             raise ConfigError(
-                f"isolation {profile.min_isolation!r} is required, and this sandbox gives {self.tier!r}: {self.remedy}"
+                f"isolation {profile.min_isolation!r} is required, and this sandbox gives"
+                f" {self.tier!r}: {self.remedy}"
             )
         if not self._swept:
             await self._sweep()

@@ -15,8 +15,11 @@ __all__ = ["BUSY", "STDIN", "memory_file", "message"]
 
 _HEADER = struct.Struct("<BBddI")
 _INLINE = 60_000
-_PYTHON, _NATIVE = 0, 1
-STDIN, _PAYLOAD, BUSY = 1, 2, 4
+_PYTHON = 0
+_NATIVE = 1
+STDIN = 1
+_PAYLOAD = 2
+BUSY = 4
 
 
 def message(
@@ -24,11 +27,13 @@ def message(
 ) -> tuple[bytes, bytes]:
     """(what goes with the message, what goes in a file of its own because of its size).
 
-    ``tree`` is the content of a workspace, as entries.  ``given`` is STDIN where there is a standard input, and BUSY
-    where other places work too: the child after this one then readies itself at less cost.
+    ``tree`` is the content of a workspace, as entries.  ``given`` is STDIN where there is a
+    standard input, and BUSY where other places work too: the child after this one then readies
+    itself at less cost.
 
     Raises:
-        ConfigError: a file's name leads out of the working directory, or the program has no such form.
+        ConfigError: a file's name leads out of the working directory, or the program has no such
+            form.
     """
     kind, text = _program(program, runtime)
     named = {name: Node(mode, content) for name, content, mode in checked(files)}

@@ -1,7 +1,7 @@
 """The judge's end of a byte stream of frames: over a container's attached socket, or over TCP.
 
-The codec is `guest.wire`.  A link is used by one event loop at a time, tries without waiting first, and
-keeps whole frames only, so that a canceled wait loses nothing that arrived.
+The codec is `guest.wire`.  A link is used by one event loop at a time, tries without waiting first,
+and keeps whole frames only, so that a canceled wait loses nothing that arrived.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class LinkLost(ConnectionError):
 
 
 class Unwrapped:
-    """Takes an attached stream apart: eight bytes of head, then a piece of standard output or error."""
+    """Takes an attached stream apart: eight bytes of head, then a piece of standard output or
+    error.
+    """
 
     def __init__(self) -> None:
         self._raw = bytearray()
@@ -59,7 +61,9 @@ def _plain(data: bytes) -> bytes:
 
 
 class Link:
-    """Frames over a connected socket, plain or of TLS, which it owns from now on; of at most ``most`` bytes."""
+    """Frames over a connected socket, plain or of TLS, which it owns from now on; of at most
+    ``most`` bytes.
+    """
 
     def __init__(
         self, sock: socket.socket, unwrap: Callable[[bytes], bytes] = _plain, most: int = MOST
@@ -76,7 +80,8 @@ class Link:
         return LinkLost(why)
 
     async def send(self, kind: int, *parts: bytes, until: float | None = None) -> None:
-        """Send one frame, until this moment (of ``time.monotonic``).  Canceled in the middle, the link is lost.
+        """Send one frame, until this moment (of ``time.monotonic``).  Canceled in the middle, the
+        link is lost.
 
         Raises:
             LinkLost: the other side is gone, or did not take the frame in time.
@@ -177,7 +182,9 @@ def program_frame(buffer: bytearray, most: int) -> bytes | None:
 
 
 def stay_aware(sock: socket.socket) -> None:
-    """Send without delay, and learn within a minute that the other machine is gone, also while nothing is sent."""
+    """Send without delay, and learn within a minute that the other machine is gone, also while
+    nothing is sent.
+    """
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEPALIVE:

@@ -1,6 +1,7 @@
 """The content of a workspace as plain data, and the stream of entries in which it travels.
 
-What a guest or a server sends may be anything: every path, kind and size is checked before it is believed.
+What a guest or a server sends may be anything: every path, kind and size is checked before it is
+believed.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from rlenv.sandbox import Entry, Profile, WorkspaceError
 from .guest import tree
 
 __all__ = [
-    "END", "Damaged", "Node", "Tree", "check", "decode", "digest", "encode", "entry", "file_at", "longest",
-    "normal", "placed",
+    "END", "Damaged", "Node", "Tree", "check", "decode", "digest", "encode", "entry", "file_at",
+    "longest", "normal", "placed",
 ]  # fmt: skip
 
 END = tree.ENTRY.pack(0, tree.WHOLE, 0)
@@ -31,7 +32,9 @@ class Damaged(ValueError):
 
 @frozen(slots=False)
 class Node:
-    """What lies at a path: its mode with its type, and the bytes of a file or the target of a link."""
+    """What lies at a path: its mode with its type, and the bytes of a file or the target of a
+    link.
+    """
 
     mode: int
     content: bytes = b""
@@ -63,7 +66,10 @@ def check(content: Tree, profile: Profile) -> None:
     """
     used = sum(tree.room(node.mode, len(node.content)) for node in content.values()) / (1 << 20)
     if used > profile.workspace_mb or len(content) > profile.workspace_files:
-        held = f"{profile.workspace_mb} MiB in {profile.workspace_files:,} files, directories and links"
+        held = (
+            f"{profile.workspace_mb} MiB in {profile.workspace_files:,} files, directories and"
+            " links"
+        )
         raise WorkspaceError(
             f"no room: {used:.4g} MiB, in pages, in {len(content):,}; it holds {held}"
         )
@@ -112,7 +118,8 @@ def placed(content: Tree, path: str, data: bytes, *, executable: bool) -> Tree:
         WorkspaceError: something else is there.
     """
     path = normal(path)
-    made, parts = dict(content), path.split("/")
+    made = dict(content)
+    parts = path.split("/")
     for above in ("/".join(parts[:n]) for n in range(1, len(parts))):
         if made.setdefault(above, Node(tree.FOLDER)).mode != tree.FOLDER:
             raise WorkspaceError(f"{path!r}: {above!r} is not a directory")
@@ -132,7 +139,8 @@ def encode(content: Tree) -> bytes:
     """The entries in order, each directory before what lies in it; without the last one."""
     pieces = []
     for path in sorted(content):
-        node, name = content[path], path.encode(errors="surrogateescape")
+        node = content[path]
+        name = path.encode(errors="surrogateescape")
         pieces += [tree.ENTRY.pack(len(name), node.mode, len(node.content)), name, node.content]
     return b"".join(pieces)
 
@@ -141,7 +149,8 @@ def decode(data: bytes, before: Tree, most: int) -> Tree:
     """The content that a stream of entries tells; what is as it was ``before`` shares its memory.
 
     Args:
-        most: entries that a workspace may hold; of what has more, no more than one too many are read.
+        most: entries that a workspace may hold; of what has more, no more than one too many are
+            read.
 
     Raises:
         WorkspaceError: the directory held more than it may.
@@ -155,8 +164,10 @@ def decode(data: bytes, before: Tree, most: int) -> Tree:
             place += tree.ENTRY.size
             if not length:
                 break
-            path, place = str(data[place : place + length], "utf-8"), place + length
-            node, place = Node(mode, data[place : place + size]), place + size
+            path = str(data[place : place + length], "utf-8")
+            place = place + length
+            node = Node(mode, data[place : place + size])
+            place = place + size
             if place > len(data) or not _fits(path, node, found):
                 raise Damaged(f"{path[:200]!r}, of mode {mode:o}, has no place in it")
             # Too many for any workspace: a MiB of them takes a second to read.

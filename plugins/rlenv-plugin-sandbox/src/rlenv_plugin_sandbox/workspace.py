@@ -1,4 +1,6 @@
-"""Sessions with a workspace: its content goes to a place with each program, and comes back when that has ended."""
+"""Sessions with a workspace: its content goes to a place with each program, and comes back when
+that has ended.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Leased(Session, Protocol):
 
     Attributes:
         given: the content of the workspace that the next program runs in, as entries.
-        left: what the last program left there, as entries with an end; None where that is not to be had.
+        left: what the last program left there, as entries with an end; None where that is not to be
+            had.
     """
 
     given: bytes = b""
@@ -54,13 +57,16 @@ class Workspaces:
 
 
 class WorkspaceSession:
-    """See `rlenv.sandbox.Session`; it is its own `Workspace`, and holds a place only while a program runs."""
+    """See `rlenv.sandbox.Session`; it is its own `Workspace`, and holds a place only while a
+    program runs.
+    """
 
     def __init__(self, lease: Lease, profile: Profile, isolation: Tier) -> None:
         self.isolation = isolation
         self.content: trees.Tree = {}
         self.snapshots: dict[str, trees.Tree] = {}
-        self._lease, self._profile = lease, profile
+        self._lease = lease
+        self._profile = profile
         self.leased: Leased | None = None
         self._busy = self._closed = False
         self._clock = 0.0
@@ -75,8 +81,14 @@ class WorkspaceSession:
         return self._clock + (0.0 if self.leased is None else self.leased.clock())
 
     async def start(
-        self, program: Program, files: Files | None = None, *, stdin: bytes = b"", cpu_s: Seconds = None, wall_s: Seconds = None
-    ) -> None:  # fmt: skip
+        self,
+        program: Program,
+        files: Files | None = None,
+        *,
+        stdin: bytes = b"",
+        cpu_s: Seconds = None,
+        wall_s: Seconds = None,
+    ) -> None:
         self._needs_peace()
         content = self.content
         for name, given in (files or {}).items():
@@ -109,7 +121,8 @@ class WorkspaceSession:
     async def close(self) -> None:
         self._closed = True
         await self._leave()
-        self.content, self.snapshots = {}, {}
+        self.content = {}
+        self.snapshots = {}
 
     def _needs_peace(self, *, running: bool = False) -> None:
         if self._closed or self._busy is not running:
@@ -117,7 +130,8 @@ class WorkspaceSession:
 
     async def _leave(self) -> None:
         """Give the place back; kills what still runs there."""
-        leased, self.leased = self.leased, None
+        leased = self.leased
+        self.leased = None
         try:
             if leased is not None:
                 self._clock += leased.clock()
@@ -156,7 +170,8 @@ class WorkspaceSession:
         trees.check(content, self._profile)
         self.content = content
 
-    # -- the workspace -------------------------------------------------------------------------------
+    # -- the workspace
+    # -------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:

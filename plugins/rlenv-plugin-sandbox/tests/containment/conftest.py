@@ -89,7 +89,8 @@ class Place:
             ["ps", "-e", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
         ).stdout.splitlines()
         rows = [line.split(None, 3) for line in lines]
-        found, family = set(), {str(os.getpid())}
+        found = set()
+        family = {str(os.getpid())}
         grew = True
         while grew:
             grew = False

@@ -23,7 +23,8 @@ def converse(place: Any, program: str, *, asks: int = 3, seconds: float = 20.0) 
 
     async def talk() -> Talk:
         session = await place.jail.open(Profile(wall_s=30.0, cpu_s=3.0))
-        frames, error = [], ""
+        frames = []
+        error = ""
         try:
             await session.start(place.tools + program)
             try:

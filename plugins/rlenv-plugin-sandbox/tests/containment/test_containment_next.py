@@ -70,7 +70,9 @@ tell([os.listdir("/tmp"), attempt(lambda: fcntl.flock(top, fcntl.LOCK_EX | fcntl
 
 
 def test_memory_that_hangs_in_passed_descriptors_is_not_the_next_ones_loss(place: Any) -> None:
-    """Sockets that carry each other are garbage of the kernel's; what they hold must not count later."""
+    """Sockets that carry each other are garbage of the kernel's; what they hold must not count
+    later.
+    """
     hoard = """
 import array
 def carry(sock, fds):

@@ -40,16 +40,26 @@ async def main():
 asyncio.run(main())
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, start_new_session=True, check=False
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=False,
+    )
     assert done.stdout == "True survived\n", done.stderr
 
 
 def test_killing_pid_1_is_killing_oneself(place: Any) -> None:
     ends = place.several(
         [
-            "signal.signal(signal.SIGTERM, signal.SIG_DFL); os.kill(1, 15); os.kill(1, 9); os.kill(1, 19); print('on')",
-            "pid = os.fork()\nif not pid:\n    os.kill(1, 9); os.kill(1, 19); os._exit(0)\nos.waitpid(pid, 0); print('on')",
+            (
+                "signal.signal(signal.SIGTERM, signal.SIG_DFL); os.kill(1, 15); os.kill(1, 9);"
+                " os.kill(1, 19); print('on')"
+            ),
+            (
+                "pid = os.fork()\nif not pid:\n    os.kill(1, 9); os.kill(1, 19);"
+                " os._exit(0)\nos.waitpid(pid, 0); print('on')"
+            ),
             "os.abort()",
             "ctypes.string_at(0)",
             "print('next')",
@@ -65,7 +75,10 @@ def test_killing_pid_1_is_killing_oneself(place: Any) -> None:
     [
         "while True: pass",
         "time.sleep(100)",
-        "for n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\ntime.sleep(100)",
+        (
+            "for n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except"
+            " (OSError, ValueError): pass\ntime.sleep(100)"
+        ),
         "os.kill(0, signal.SIGSTOP); time.sleep(100)",
         "if not os.fork():\n    os.kill(os.getpid(), signal.SIGSTOP)\nos.wait()",
         "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65)); threading.Event().wait()",

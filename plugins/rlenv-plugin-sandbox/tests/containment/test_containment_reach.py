@@ -21,10 +21,11 @@ def test_no_file_of_the_machine_is_there(place: Any, tmp_path: Path) -> None:
     secret.write_text("canary")
     secret.chmod(0o644)
     paths = [
-        str(secret), str(tmp_path), __file__, "/etc/shadow", "/etc/hostname", "/etc/machine-id", os.path.expanduser("~/.bashrc"),
-        "/home", "/proc", "/proc/1/environ", "/proc/self", "/sys/fs", "/sys/kernel", "/var", "/run", "/mnt", "/srv",
-        "/boot", "/dev/mem", "/dev/kmsg", "/dev/fuse", "/dev/kvm", "/dev/tty", "/dev/ptmx", "/dev/pts",
-        "/dev/mqueue", "/var/run/docker.sock", "/run/systemd", "/box/../etc/shadow", "/../proc",
+        str(secret), str(tmp_path), __file__, "/etc/shadow", "/etc/hostname", "/etc/machine-id",
+        os.path.expanduser("~/.bashrc"), "/home", "/proc", "/proc/1/environ", "/proc/self",
+        "/sys/fs", "/sys/kernel", "/var", "/run", "/mnt", "/srv", "/boot", "/dev/mem", "/dev/kmsg",
+        "/dev/fuse", "/dev/kvm", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/mqueue",
+        "/var/run/docker.sock", "/run/systemd", "/box/../etc/shadow", "/../proc",
     ]  # fmt: skip
     found = place.said(f"tell([p for p in {paths!r} if os.path.exists(p)])")
     assert found == []
@@ -108,7 +109,9 @@ def test_no_descriptor_is_handed_down(place: Any) -> None:
 
 
 def test_the_interpreter_holds_no_way_to_the_zygote(place: Any) -> None:
-    """Whatever lies in the frames above and in the heap, nothing of it is open, and none of it a test."""
+    """Whatever lies in the frames above and in the heap, nothing of it is open, and none of it a
+    test.
+    """
     said = place.said("""
 import gc
 frame, seen = sys._getframe(), []
@@ -170,9 +173,14 @@ tell([[f for f in files if os.path.exists(f)], attempt(os.getloadavg), libc.sysi
 
 
 def test_what_native_programs_are_told_of_the_machine_is_what_the_docs_say(place: Any) -> None:
-    """V8 sizes its heap by the machine's memory, so sysinfo stays; docs/explanation/sandbox.md says so."""
+    """V8 sizes its heap by the machine's memory, so sysinfo stays; docs/explanation/sandbox.md says
+    so.
+    """
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-    look = "import ctypes, os; print(ctypes.CDLL(None).sysinfo(ctypes.create_string_buffer(256)), os.path.exists('/proc/loadavg'))"
+    look = (
+        "import ctypes, os; print(ctypes.CDLL(None).sysinfo(ctypes.create_string_buffer(256)),"
+        " os.path.exists('/proc/loadavg'))"
+    )
     end = place.run([python, "-I", "-S", "-c", look], runtime="native")
     docs = Path(__file__).parents[4] / "docs" / "explanation" / "sandbox.md"
 

@@ -37,8 +37,10 @@ def test_no_program_sees_the_locks_of_another(place: Any) -> None:
     async def talk() -> list[bytes]:
         from rlenv_plugin_sandbox.jail import Jail
 
-        jail, said = Jail(places=2), []
-        first, second = await jail.open(Profile()), await jail.open(Profile())
+        jail = Jail(places=2)
+        said = []
+        first = await jail.open(Profile())
+        second = await jail.open(Profile())
         try:
             for holds in (False, True):
                 if holds:

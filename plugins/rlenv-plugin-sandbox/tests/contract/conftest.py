@@ -1,4 +1,6 @@
-"""One contract for every adapter: each test runs on all of them, and an adapter that cannot run says why."""
+"""One contract for every adapter: each test runs on all of them, and an adapter that cannot run
+says why.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +58,12 @@ class Adapter:
     """How to make one adapter, and what of the contract it promises.
 
     Promises: ``kill`` a program that does not end by itself; ``native`` command lines; ``fresh``
-    processes; ``limits`` of CPU, memory and processes; ``walls`` around files, network and other processes;
-    ``visible`` processes, which the machine of the tests can look for; ``hidden`` ones of the sandbox itself,
-    of which not even the command line can be read; ``room`` and ``entries``: a program itself is told (ENOSPC)
-    when it writes more bytes, or makes more files, than its workspace may hold; ``numbers``: no program reads one
-    that another has written, but for those of `sandbox_numbers.KERNEL` (docs/explanation/sandbox.md names them).
+    processes; ``limits`` of CPU, memory and processes; ``walls`` around files, network and other
+    processes; ``visible`` processes, which the machine of the tests can look for; ``hidden`` ones
+    of the sandbox itself, of which not even the command line can be read; ``room`` and ``entries``:
+    a program itself is told (ENOSPC) when it writes more bytes, or makes more files, than its
+    workspace may hold; ``numbers``: no program reads one that another has written, but for those of
+    `sandbox_numbers.KERNEL` (docs/explanation/sandbox.md names them).
     """
 
     name: str
@@ -77,7 +80,8 @@ ADAPTERS: tuple[Adapter, ...] = (
     Adapter("docker+gvisor", "docker+gvisor", ALL - {"visible", "hidden", "entries"}),
     Adapter("remote", "remote"),
 )
-# A module with a context manager ``sandbox()``: an adapter of another distribution, instead of these.
+# A module with a context manager ``sandbox()``: an adapter of another distribution, instead of
+# these.
 OTHER = os.environ.get("RLENV_TEST_SANDBOX", "")
 if OTHER:
     ADAPTERS = (Adapter("remote, " + OTHER, "other"),)
@@ -180,7 +184,9 @@ def frames() -> str:
 
 @pytest.fixture(scope="session")
 def served() -> Callable[[], contextlib.AbstractContextManager[Mapping[str, Any]]]:
-    """A server of its own for the remote adapter, with the strongest sandbox that this machine has."""
+    """A server of its own for the remote adapter, with the strongest sandbox that this machine
+    has.
+    """
 
     @contextlib.contextmanager
     def serving() -> Iterator[Mapping[str, Any]]:

@@ -1,4 +1,6 @@
-"""No program gains by being slow: each of these is stopped at its limit, and none is the machine's fault."""
+"""No program gains by being slow: each of these is stopped at its limit, and none is the machine's
+fault.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,31 @@ HOSTILE = {
     "naps": "import time\nwhile True: time.sleep(1e-9)",
     "yields": "import os\nwhile True: os.sched_yield()",
     "is nice": f"import os\ntry: os.nice(19)\nexcept OSError: pass\n{FOREVER}",
-    "is idle": f"import os\ntry: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nexcept OSError: pass\n{FOREVER}",
-    "stops itself": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nwhile True: signal.pause()",
-    "computes in a thread": f"import threading\ndef f():\n    {FOREVER}\nthreading.Thread(target=f).start()",
-    "computes in children": f"import os\nfor _ in range(8):\n    if not os.fork(): break\n{FOREVER}",
-    "computes in a daemon": f"import os, time\nif not os.fork():\n    os.setsid()\n    if not os.fork():\n        {FOREVER}\n    os._exit(0)\ntime.sleep(10)",
-    "has children that sleep": "import os, time\nfor _ in range(12): os.fork() or time.sleep(10)\ntime.sleep(10)",
+    "is idle": (
+        "import os\ntry: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nexcept"
+        f" OSError: pass\n{FOREVER}"
+    ),
+    "stops itself": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nwhile True: signal.pause()"
+    ),
+    "computes in a thread": (
+        f"import threading\ndef f():\n    {FOREVER}\nthreading.Thread(target=f).start()"
+    ),
+    "computes in children": (
+        f"import os\nfor _ in range(8):\n    if not os.fork(): break\n{FOREVER}"
+    ),
+    "computes in a daemon": (
+        "import os, time\nif not os.fork():\n    os.setsid()\n    if not os.fork():\n       "
+        f" {FOREVER}\n    os._exit(0)\ntime.sleep(10)"
+    ),
+    "has children that sleep": (
+        "import os, time\nfor _ in range(12): os.fork() or time.sleep(10)\ntime.sleep(10)"
+    ),
     "forks": "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
     "floods": "import sys\nwhile True: sys.stdout.write('x' * 100_000)",
-    "talks in small pieces": "import os, time\nwhile True:\n    os.write(3, b'\\0\\0')\n    time.sleep(1e-3)",
+    "talks in small pieces": (
+        "import os, time\nwhile True:\n    os.write(3, b'\\0\\0')\n    time.sleep(1e-3)"
+    ),
 }
 
 

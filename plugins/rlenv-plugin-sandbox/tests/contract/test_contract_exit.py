@@ -114,7 +114,8 @@ def test_the_limit_of_cpu_ends_a_loop(box: Any) -> None:
     assert end.cpu >= 0.8
 
 
-# Work and no time, since in gVisor a program's clock of CPU time goes on while others have the processor.
+# Work and no time, since in gVisor a program's clock of CPU time goes on while others have the
+# processor.
 WORK = "for _ in range(6_000_000): pass"
 
 
@@ -128,7 +129,9 @@ def seconds_of_work() -> float:
 def test_the_cpu_of_a_program_and_of_its_children_is_counted(box: Any) -> None:
     box.needs("fresh")
     alone = box.end(WORK)
-    both = box.end(f"import os\n{WORK}\nif not os.fork():\n    exec({WORK!r}); os._exit(0)\nos.wait()")  # fmt: skip
+    both = box.end(
+        f"import os\n{WORK}\nif not os.fork():\n    exec({WORK!r}); os._exit(0)\nos.wait()"
+    )
     seconds = min(seconds_of_work() for _ in range(5))
 
     assert 0.7 * seconds < alone.cpu < 5

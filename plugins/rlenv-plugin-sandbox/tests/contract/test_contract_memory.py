@@ -1,4 +1,6 @@
-"""What a program finds in the memory that it begins with: nothing that another run said, was told or has left there."""
+"""What a program finds in the memory that it begins with: nothing that another run said, was told
+or has left there.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,16 @@ def pages():
                 yield content
                 address += step
 """
-SEARCH = PAGES + (
-    """
+SEARCH = (
+    PAGES
+    + """
 mark = ("MARK-OF-AN-" + "EARLIER-RUN").encode()
 print(json.dumps(sorted({part[m.start() : m.start() + 30].decode("latin-1") for part in pages() for m in re.finditer(mark + b"-(?:text|input|output|file|frame)", part)})))
 """
 )
-VALUES = PAGES + (
-    """
+VALUES = (
+    PAGES
+    + """
 gc.disable()
 numbers, floats = set(), set()
 for part in pages():
@@ -99,7 +103,9 @@ def test_no_run_finds_what_another_said_or_was_told(box: Any, options: dict[str,
 
 
 def test_no_run_finds_when_and_how_another_ended(box: Any) -> None:
-    """Before, the numbers of the processes of earlier runs and the times of their ends were there to be read."""
+    """Before, the numbers of the processes of earlier runs and the times of their ends were there
+    to be read.
+    """
     box.needs("fresh", "kill")
 
     async def talk(session: Session) -> tuple[list[int], list[int]]:

@@ -50,7 +50,8 @@ def test_a_container_that_cannot_be_renewed_serves_for_one_run(box: Any) -> None
         pytest.skip("there is no container")
 
     async def talk(session: Any) -> tuple[set[str], set[bytes]]:
-        places, said = set(), set()
+        places = set()
+        said = set()
         for _ in range(3):
             await session.start(
                 "import os; open('f', 'w'); print(os.stat('f').st_ino, os.getpid())"

@@ -81,8 +81,9 @@ def test_nothing_of_one_run_meets_the_next(box: Any) -> None:
         "    except OSError: pass\n"
     )
     look = (
-        "import sys, os, json\nprint(len('abc'), hasattr(sys, 'planted'), json.loads('1'), os.path.exists('left'), os.path.exists('deep'),"
-        " [p for p in ('/tmp', '/dev/shm', '/var/tmp', '/run', '/box') if os.path.exists(p + '/rlenv-planted')])"
+        "import sys, os, json\nprint(len('abc'), hasattr(sys, 'planted'), json.loads('1'),"
+        " os.path.exists('left'), os.path.exists('deep'), [p for p in ('/tmp', '/dev/shm',"
+        " '/var/tmp', '/run', '/box') if os.path.exists(p + '/rlenv-planted')])"
     )
 
     async def talk(session: Session) -> bytes:
@@ -125,8 +126,8 @@ def test_a_program_finds_its_own_modules_and_none_of_the_sandbox(box: Any) -> No
     guest = Path(rlenv_plugin_sandbox.__file__).parent / "guest"
     names = sorted(path.stem for path in guest.glob("*.py"))
     program = (
-        "import importlib\nfor name in NAMES:\n"
-        "    try: print(name, importlib.import_module(name).__name__)\n    except ImportError: pass\n"
+        "import importlib\nfor name in NAMES:\n    try: print(name,"
+        " importlib.import_module(name).__name__)\n    except ImportError: pass\n"
     )
 
     assert box.end(f"NAMES = {names!r}\n{program}").stdout == b""
@@ -138,8 +139,8 @@ def test_a_program_finds_its_own_modules_and_none_of_the_sandbox(box: Any) -> No
 def test_a_program_has_four_descriptors(box: Any) -> None:
     box.needs("fresh")
     program = (
-        "import os\ndef there(n):\n    try: os.fstat(n)\n    except OSError: return False\n    return True\n"
-        "print([n for n in range(1024) if there(n)])"
+        "import os\ndef there(n):\n    try: os.fstat(n)\n    except OSError: return False\n   "
+        " return True\nprint([n for n in range(1024) if there(n)])"
     )
 
     assert box.end(program).stdout == b"[0, 1, 2, 3]\n"
@@ -225,13 +226,13 @@ def test_the_rest_of_the_machine_cannot_be_written_or_seen(box: Any, tmp_path: P
     if "hidden" in box.promises:
         names += ["environ", "maps", "cmdline", "fd/0"]
     program = (
-        f"import os, sys\ntry: print(open({str(secret)!r}).read())\nexcept OSError: pass\n"
-        "for path in ('/usr/evil', '/etc/evil', '/box/evil', sys.prefix + '/evil'):\n"
-        "    try: open(path, 'w'); print('wrote', path)\n    except OSError: pass\n"
-        "for pid in ('1', str(os.getppid())):\n"
-        f"    for name in {names!r}:\n"
-        "        try: open(f'/proc/{pid}/{name}', 'rb').read(16); print('read', pid, name)\n        except OSError: pass\n"
-        "    try: os.kill(int(pid), 9); print('killed', pid)\n    except (OSError, ValueError): pass\n"
+        f"import os, sys\ntry: print(open({str(secret)!r}).read())\nexcept OSError: pass\nfor path"
+        " in ('/usr/evil', '/etc/evil', '/box/evil', sys.prefix + '/evil'):\n    try: open(path,"
+        " 'w'); print('wrote', path)\n    except OSError: pass\nfor pid in ('1',"
+        f" str(os.getppid())):\n    for name in {names!r}:\n        try:"
+        " open(f'/proc/{pid}/{name}', 'rb').read(16); print('read', pid, name)\n        except"
+        " OSError: pass\n    try: os.kill(int(pid), 9); print('killed', pid)\n    except (OSError,"
+        " ValueError): pass\n"
     )
     end = box.end(program, files={"box.txt": b"x"})
 
@@ -285,7 +286,8 @@ def test_the_event_loop_is_never_held_up(box: Any) -> None:
             nonlocal longest, last
             while True:
                 await asyncio.sleep(0.01)
-                longest, last = max(longest, time.monotonic() - last), time.monotonic()
+                longest = max(longest, time.monotonic() - last)
+                last = time.monotonic()
 
         beats = asyncio.create_task(beat())
         async with box.session() as session:

@@ -9,7 +9,8 @@ import pytest
 from rlenv.errors import ConfigError
 from rlenv.sandbox import Entry, Profile, Session, Workspace, WorkspaceError
 
-# Programs leave it to their interpreter to close files; with the adapter in memory that is the tests' own.
+# Programs leave it to their interpreter to close files; with the adapter in memory that is the
+# tests' own.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 MADE = """
 import os
@@ -91,8 +92,8 @@ def test_restoring_brings_back_all_and_removes_the_rest(box: Any) -> None:
         await workspace.run(MADE)
         before = await workspace.snapshot()
         wreck = (
-            "import os, shutil; shutil.rmtree('sub'); os.remove('near'); os.symlink('sub', 'near')\n"
-            "open('a.txt', 'a').write('more'); os.mkdir('new'); open('new/file', 'w')"
+            "import os, shutil; shutil.rmtree('sub'); os.remove('near'); os.symlink('sub',"
+            " 'near')\nopen('a.txt', 'a').write('more'); os.mkdir('new'); open('new/file', 'w')"
         )
         assert (await workspace.run(wreck)).status == 0
         after = await workspace.snapshot()
@@ -188,8 +189,9 @@ def test_a_program_with_a_channel_runs_in_the_workspace_and_is_finished_first(
 
 
 PATHS = {
-    "": "inside", "/etc/passwd": "inside", "../up": "inside", "a/../../up": "inside", "a/..": "inside", ".": "inside",
-    "a\0b": "NUL", "\ud800": "Unicode", "x/" * 64 + "x": "64", "n" * 1025: "1024", "é" * 600: "1024",
+    "": "inside", "/etc/passwd": "inside", "../up": "inside", "a/../../up": "inside",
+    "a/..": "inside", ".": "inside", "a\0b": "NUL", "\ud800": "Unicode", "x/" * 64 + "x": "64",
+    "n" * 1025: "1024", "é" * 600: "1024",
 }  # fmt: skip
 
 
@@ -221,12 +223,17 @@ def test_paths_are_normalized(box: Any) -> None:
 def test_only_files_are_read_and_no_link_is_followed(box: Any) -> None:
     async def talk(workspace: Workspace, _: Session) -> None:
         await workspace.run(
-            "import os; os.mkdir('dir'); os.symlink('dir', 'link'); os.symlink('/etc/passwd', 'out')"
+            "import os; os.mkdir('dir'); os.symlink('dir', 'link'); os.symlink('/etc/passwd',"
+            " 'out')"
         )
         await workspace.write("dir/file", b"12345")
         for path, said in {
-            "dir": "directory", "out": "/etc/passwd", "link/file": "link", "dir/file/x": "file", "none": "no such",
-        }.items():  # fmt: skip
+            "dir": "directory",
+            "out": "/etc/passwd",
+            "link/file": "link",
+            "dir/file/x": "file",
+            "none": "no such",
+        }.items():
             with pytest.raises(WorkspaceError, match=said):
                 await workspace.read(path)
         for path in ("dir", "link/file", "dir/file/x", "out/x"):
@@ -321,10 +328,14 @@ def test_programs_of_one_workspace_find_nothing_else_of_each_other(box: Any) -> 
     box.needs("walls")
 
     async def talk(workspace: Workspace, _: Session) -> None:
-        plant = "open('/tmp/planted', 'w').write('x'); open('kept', 'w').write('x'); import sys; sys.planted = 1"
+        plant = (
+            "open('/tmp/planted', 'w').write('x'); open('kept', 'w').write('x'); import sys;"
+            " sys.planted = 1"
+        )
         assert (await workspace.run(plant)).status == 0
         end = await workspace.run(
-            "import os, sys; print(os.listdir('.'), os.path.exists('/tmp/planted'), hasattr(sys, 'planted'))"
+            "import os, sys; print(os.listdir('.'), os.path.exists('/tmp/planted'), hasattr(sys,"
+            " 'planted'))"
         )
         assert end.stdout == b"['kept'] False False\n"
 

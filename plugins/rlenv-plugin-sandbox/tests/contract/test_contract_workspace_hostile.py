@@ -170,9 +170,10 @@ def test_a_workspace_that_was_removed_or_replaced_is_empty_or_as_it_was(
 def test_nothing_goes_on_writing_when_a_program_has_ended(box: Any) -> None:
     box.needs("kill", "walls")
     source = (
-        "import os, signal, time\nif not os.fork():\n    os.setsid()\n"
-        "    for number in range(1, 65):\n        try: signal.signal(number, signal.SIG_IGN)\n        except (OSError, ValueError): pass\n"
-        "    while True:\n        open('log', 'a').write('x'); time.sleep(0.001)\ntime.sleep(0.2)"
+        "import os, signal, time\nif not os.fork():\n    os.setsid()\n    for number in range(1,"
+        " 65):\n        try: signal.signal(number, signal.SIG_IGN)\n        except (OSError,"
+        " ValueError): pass\n    while True:\n        open('log', 'a').write('x');"
+        " time.sleep(0.001)\ntime.sleep(0.2)"
     )
 
     async def talk(workspace: Workspace, _: Session) -> None:
@@ -187,7 +188,10 @@ def test_nothing_goes_on_writing_when_a_program_has_ended(box: Any) -> None:
 
 def test_a_fork_bomb_in_a_workspace_ends_and_its_files_are_kept(box: Any) -> None:
     box.needs("kill", "limits", "walls")
-    bomb = "import os\nopen('note', 'w').write('x')\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
+    bomb = (
+        "import os\nopen('note', 'w').write('x')\nwhile True:\n    try: os.fork()\n    except"
+        " OSError: pass\n"
+    )
 
     async def talk(workspace: Workspace, _: Session) -> None:
         end = await workspace.run(bomb, wall_s=1.5)
@@ -201,7 +205,10 @@ def test_a_fork_bomb_in_a_workspace_ends_and_its_files_are_kept(box: Any) -> Non
 
 def test_a_program_without_memory_harms_no_workspace(box: Any) -> None:
     box.needs("limits")
-    source = "import os\nopen('note', 'wb').write(bytes(3 << 20))\nheld = []\nwhile True: held.append(bytearray(os.urandom(1 << 20)))"
+    source = (
+        "import os\nopen('note', 'wb').write(bytes(3 << 20))\nheld = []\nwhile True:"
+        " held.append(bytearray(os.urandom(1 << 20)))"
+    )
     end, entries, after = left(box, source, memory_mb=128)
 
     assert (end.fault, end.status != 0) == (None, True)
@@ -221,7 +228,9 @@ def test_a_full_workspace_runs_with_the_least_memory_that_it_may_have(box: Any) 
 
 
 def test_as_many_files_as_may_be_leave_memory_for_the_next_program(box: Any) -> None:
-    """100,000 of them took the kernel more than a small profile's memory, and no program began any more."""
+    """100,000 of them took the kernel more than a small profile's memory, and no program began any
+    more.
+    """
     box.needs("entries")
     source = "for n in range(19_990): open('n%d' % n, 'w').close()"
     end, entries, after = left(box, source, memory_mb=64, workspace_mb=8, workspace_files=20_000)

@@ -1,10 +1,10 @@
 """An adapter in memory, for tests of what uses the port: a program is a thread of this process.
 
-The channel is a real socket pair at descriptor 3, and standard input, output and error are the thread's
-own, because the thread leaves the table of descriptors and the working directory that it was born with.
-Nothing keeps it from harm: it shares memory with the judge, CPU and memory have no limit, and it ends at
-its deadline only where it runs Python code; a thread that does not end is left alone, and said so by a
-fault.  So it is for trusted programs; its tier is "process".
+The channel is a real socket pair at descriptor 3, and standard input, output and error are the
+thread's own, because the thread leaves the table of descriptors and the working directory that it
+was born with. Nothing keeps it from harm: it shares memory with the judge, CPU and memory have no
+limit, and it ends at its deadline only where it runs Python code; a thread that does not end is
+left alone, and said so by a fault.  So it is for trusted programs; its tier is "process".
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Memory(Workspaces):
     async def lease(self, profile: Profile) -> _Session:
         if rank(profile.min_isolation) > rank("process"):
             raise ConfigError(
-                f"a sandbox in memory gives tier process, and {profile.min_isolation} is asked for: "
-                'use "jail", or min_isolation = "process" for trusted programs'
+                f"a sandbox in memory gives tier process, and {profile.min_isolation} is asked for:"
+                ' use "jail", or min_isolation = "process" for trusted programs'
             )
         if profile.runtime == "native":
             raise ConfigError("a sandbox in memory runs Python source only: use another sandbox")
@@ -81,7 +81,9 @@ class _Run:
     """One program and its thread."""
 
     def __init__(self, source: str, folder: Path, stdin: bytes, profile: Profile) -> None:
-        self.source, self.folder, self.profile = source, folder, profile
+        self.source = source
+        self.folder = folder
+        self.profile = profile
         self.judge, self.program = socket.socketpair()
         self.judge.settimeout(0)
         self.stdin = folder.with_name("stdin")
@@ -159,7 +161,9 @@ class _Run:
 
 
 class _Names:
-    """What a program finds under names: a ``sys`` with streams of its own, and what prints to them."""
+    """What a program finds under names: a ``sys`` with streams of its own, and what prints to
+    them.
+    """
 
     def __init__(self) -> None:
         self.sys: Any = ModuleType("sys")
@@ -201,7 +205,8 @@ class _Names:
     def end(self) -> None:
         """Flush, and let go of all names while the program's own descriptors are here.
 
-        A file that a later collection closes in another thread would take a descriptor of the judge with it.
+        A file that a later collection closes in another thread would take a descriptor of the judge
+        with it.
         """
         self.main.clear()
         for stream in (self.sys.stdout, self.sys.stderr):
@@ -307,7 +312,8 @@ class _Session(Leased):
         self._clock += run.meter.clock
         self._run = None
         if self._profile.workspace_mb:
-            left, most = bytearray(), self._profile.workspace_mb << 20
+            left = bytearray()
+            most = self._profile.workspace_mb << 20
             tree.pack(str(run.folder), most, self._profile.workspace_files, left.extend)
             self.left = bytes(left)
         run.close()
@@ -330,7 +336,8 @@ class _Session(Leased):
 
     async def close(self) -> None:
         if self._run is not None:
-            run, self._run = self._run, None
+            run = self._run
+            self._run = None
             run.end()
             await self._ended(run, _GRACE)
             run.close()

@@ -1,8 +1,9 @@
-"""Programs of the law that no run reads a number which another has written: one that reads all, one that writes all.
+"""Programs of the law that no run reads a number which another has written: one that reads all, one
+that writes all.
 
-Times, sizes of other people's file systems and numbers that the kernel draws by chance (``f_fsid``) are not
-read.  ``KERNEL`` holds the numbers that one kernel counts for all its processes: only a tier with a kernel of its own
-for each run can keep them apart.
+Times, sizes of other people's file systems and numbers that the kernel draws by chance (``f_fsid``)
+are not read.  ``KERNEL`` holds the numbers that one kernel counts for all its processes: only a
+tier with a kernel of its own for each run can keep them apart.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ OPENED: list[socket.socket] = []
 CONNECTIONS = 4
 SOON = 60.0  # seconds in which a busy machine does what takes no time
 # Who says nothing is hung up on so much later that no test takes the one for the other.
-SERVE = "from rlenv_plugin_sandbox.remote import command, server\nserver._GREETING_S = 5 * 60.0\ncommand.main()"
+SERVE = (
+    "from rlenv_plugin_sandbox.remote import command, server\nserver._GREETING_S = 5 *"
+    " 60.0\ncommand.main()"
+)
 
 
 class Server:

@@ -1,4 +1,6 @@
-"""What a busy machine does to a program in the jail: a tenth of a processor, by the quota of its control group."""
+"""What a busy machine does to a program in the jail: a tenth of a processor, by the quota of its
+control group.
+"""
 
 from __future__ import annotations
 

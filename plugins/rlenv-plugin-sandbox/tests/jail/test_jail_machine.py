@@ -1,4 +1,6 @@
-"""What the jail makes of the machine: no root, few ids, control groups of both versions, refusals."""
+"""What the jail makes of the machine: no root, few ids, control groups of both versions,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,8 @@ def test_groups_of_version_two_are_made_where_their_limits_work(tmp_path: Path) 
 
 
 def test_a_group_has_a_share_of_the_processors_in_both_versions(tmp_path: Path) -> None:
-    old, new = tmp_path / "old", tmp_path / "new"
+    old = tmp_path / "old"
+    new = tmp_path / "new"
     for folder in (old, new):
         folder.mkdir()
     (new / "cpu.max").write_text("max 100000")
@@ -184,7 +187,9 @@ def test_a_limit_that_nobody_may_raise_is_told() -> None:
 def test_a_folder_where_programs_cannot_run_is_told(
     patch: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before, a C program of a process on such a /tmp ended with 126: its own fault, by the looks of it."""
+    """Before, a C program of a process on such a /tmp ended with 126: its own fault, by the looks
+    of it.
+    """
 
     def refused(*_: object, **__: object) -> object:
         if patch == "tempfile.mkdtemp":

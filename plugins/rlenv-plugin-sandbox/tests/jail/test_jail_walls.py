@@ -48,48 +48,59 @@ def test_the_root_holds_programs_and_libraries_and_nothing_else(
 
 def test_a_program_is_the_first_process_and_has_no_rights(cell: Any) -> None:
     assert attempts(cell, "print(os.getpid(), os.getppid())") == b"1 0\n"
-    assert attempts(
-        cell,
-        "attempt('setuid', lambda: libc.setresuid(0, 0, 0) if os.getuid() else -1)\n"
-        "attempt('mount', lambda: libc.mount(b'x', b'/tmp', b'tmpfs', 0, None))\n"
-        "attempt('umount', lambda: libc.umount2(b'/tmp', 2))\n"
-        "attempt('unshare', lambda: libc.unshare(0x10000000))\n"
-        "attempt('chroot', lambda: os.chroot('/tmp'))\n"
-        "attempt('hostname', lambda: libc.sethostname(b'x', 1))\n"
-        "attempt('ptrace', lambda: libc.ptrace(0, 0, 0, 0))\n"
-        "attempt('keyctl', lambda: libc.syscall(250, 0, -3, 1))\n"
-        "attempt('io_uring', lambda: libc.syscall(425, 8, ctypes.create_string_buffer(256)))\n"
-        "attempt('bpf', lambda: libc.syscall(321, 0, 0, 0))\n"
-        "attempt('socket', lambda: socket.socket(socket.AF_INET).fileno())\n"
-        "attempt('unix', lambda: socket.socket(socket.AF_UNIX).fileno())\n"
-        "attempt('execve', lambda: os.execv('/bin/sh', ['sh', '-c', 'echo ran']))\n",
-    ) == b""  # fmt: skip
+    assert (
+        attempts(
+            cell,
+            "attempt('setuid', lambda: libc.setresuid(0, 0, 0) if os.getuid() else -1)\n"
+            "attempt('mount', lambda: libc.mount(b'x', b'/tmp', b'tmpfs', 0, None))\n"
+            "attempt('umount', lambda: libc.umount2(b'/tmp', 2))\n"
+            "attempt('unshare', lambda: libc.unshare(0x10000000))\n"
+            "attempt('chroot', lambda: os.chroot('/tmp'))\n"
+            "attempt('hostname', lambda: libc.sethostname(b'x', 1))\n"
+            "attempt('ptrace', lambda: libc.ptrace(0, 0, 0, 0))\n"
+            "attempt('keyctl', lambda: libc.syscall(250, 0, -3, 1))\n"
+            "attempt('io_uring', lambda: libc.syscall(425, 8, ctypes.create_string_buffer(256)))\n"
+            "attempt('bpf', lambda: libc.syscall(321, 0, 0, 0))\n"
+            "attempt('socket', lambda: socket.socket(socket.AF_INET).fileno())\n"
+            "attempt('unix', lambda: socket.socket(socket.AF_UNIX).fileno())\n"
+            "attempt('execve', lambda: os.execv('/bin/sh', ['sh', '-c', 'echo ran']))\n",
+        )
+        == b""
+    )
 
 
 def test_nothing_that_is_written_can_be_executed_by_a_python_program(cell: Any) -> None:
-    said = attempts(
-        cell,
-        "open('x.so', 'wb').write(open(ctypes.util.find_library('c') or '/lib/x86_64-linux-gnu/libc.so.6', 'rb').read())"
-        "\nattempt('map', lambda: str(ctypes.CDLL('./x.so')))\n".replace("ctypes.util.find_library('c') or ", ""),
-    ) if __import__("os").path.exists("/lib/x86_64-linux-gnu/libc.so.6") else b""  # fmt: skip
+    said = (
+        attempts(
+            cell,
+            "open('x.so', 'wb').write(open(ctypes.util.find_library('c') or"
+            " '/lib/x86_64-linux-gnu/libc.so.6', 'rb').read())\nattempt('map', lambda:"
+            " str(ctypes.CDLL('./x.so')))\n".replace("ctypes.util.find_library('c') or ", ""),
+        )
+        if __import__("os").path.exists("/lib/x86_64-linux-gnu/libc.so.6")
+        else b""
+    )
 
     assert said == b""
 
 
 def test_the_mounts_of_the_room_cannot_be_written(cell: Any) -> None:
-    assert attempts(
-        cell,
-        "for place in ('/', '/usr', '/box', '/dev', '/etc', '/lib'):\n"
-        "    attempt(place, lambda: os.open(place + '/evil', os.O_CREAT | os.O_WRONLY))\n"
-        "    attempt(place, lambda: str(os.mkdir(place + '/evil')))\n",
-        files={"given.txt": b"x"},
-    ) == b""  # fmt: skip
+    assert (
+        attempts(
+            cell,
+            "for place in ('/', '/usr', '/box', '/dev', '/etc', '/lib'):\n"
+            "    attempt(place, lambda: os.open(place + '/evil', os.O_CREAT | os.O_WRONLY))\n"
+            "    attempt(place, lambda: str(os.mkdir(place + '/evil')))\n",
+            files={"given.txt": b"x"},
+        )
+        == b""
+    )
 
 
 def test_the_working_directory_has_an_end(cell: Any, below_tmp: list[str]) -> None:
     program = (
-        "try:\n    with open('big', 'wb') as f:\n        for _ in range(600): f.write(b'x' * (1 << 20))\n"
-        "except OSError as error: print(error.errno)\n"
+        "try:\n    with open('big', 'wb') as f:\n        for _ in range(600): f.write(b'x' * (1 <<"
+        " 20))\nexcept OSError as error: print(error.errno)\n"
     )
 
     assert cell.end(program, memory_mb=128).stdout in (b"28\n", b"27\n")
@@ -110,7 +121,10 @@ def test_the_working_directory_has_an_end(cell: Any, below_tmp: list[str]) -> No
 def test_a_run_that_touched_the_working_directory_is_followed_by_a_new_one(
     cell: Any, touch: str
 ) -> None:
-    look = "import os; s = os.stat('.'); print(os.listdir('.'), s.st_mtime_ns, oct(s.st_mode), os.umask(0))"
+    look = (
+        "import os; s = os.stat('.'); print(os.listdir('.'), s.st_mtime_ns, oct(s.st_mode),"
+        " os.umask(0))"
+    )
     before = cell.end(look).stdout
     assert cell.end(f"import os; {touch}; os.utime('.') if os.getuid() == 0 else 0").status == 0
 
@@ -209,7 +223,8 @@ def test_what_lies_below_tmp_is_shown_at_its_place(cell: Any, shown: Path) -> No
 def test_no_program_changes_what_is_shown_below_tmp_for_the_next(
     cell: Any, shown: Path, below_tmp: list[str]
 ) -> None:
-    top, inner = str(shown), str(shown / "deep/er")
+    top = str(shown)
+    inner = str(shown / "deep/er")
     tries = f"""
 import os
 for do in (lambda: os.rename({top!r}, '/tmp/moved'), lambda: os.rmdir({top!r}), lambda: os.chmod({top!r}, 0o777),

@@ -157,8 +157,8 @@ tell([attempt(lambda: read(tree + "/shut/secret")), os.waitpid(pid, 0)[1]])
 
 def test_a_rule_may_name_a_file(locked: Any, tree: Path, version: int) -> None:
     told = locked(
-        TRIES
-        + f"tell(read({str(tree / 'open' / 'a')!r}))\ntell(attempt(lambda: os.listdir({str(tree)!r})))",
+        TRIES + f"tell(read({str(tree / 'open' / 'a')!r}))\ntell(attempt(lambda:"
+        f" os.listdir({str(tree)!r})))",
         version=version,
         read=(str(tree / "open" / "a"),),
     )

@@ -1,4 +1,6 @@
-"""The filter as a program: interpreted here, for both architectures, over every number and argument."""
+"""The filter as a program: interpreted here, for both architectures, over every number and
+argument.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,11 @@ from hypothesis import strategies as st
 
 MACHINES = ("x86_64", "aarch64")
 RUNTIMES = ("python", "native")
-ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-EPERM, ENOSYS = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
+ALLOW = 0x7FFF0000
+KILL = 0x80000000
+ERRNO = 0x00050000
+EPERM = ERRNO | errno.EPERM
+ENOSYS = ERRNO | errno.ENOSYS
 # Never anybody's, whatever the arguments.
 FORBIDDEN = """
 accept accept4 acct add_key adjtimex bind bpf chroot clock_adjtime clock_settime connect delete_module
@@ -45,7 +50,8 @@ def run(code: bytes, number: int, arguments: tuple[int, ...], audit: int) -> tup
     """(what the kernel would do, how many instructions that took)."""
     data = struct.pack("<IIQ6Q", number, audit, 0, *(*arguments, 0, 0, 0, 0, 0, 0)[:6])
     steps = list(struct.iter_unpack("<HBBI", code))
-    value, place = 0, 0
+    value = 0
+    place = 0
     for taken in range(1, len(steps) + 1):
         kind, yes, no, k = steps[place]
         place += 1
@@ -91,7 +97,9 @@ def kept(request: pytest.FixtureRequest, filtered: Callable[..., Filter]) -> Fil
 
 
 def header_numbers(text: str) -> dict[str, int]:
-    """What a header of the kernel says; on machines of 64 bits its names for both widths are one."""
+    """What a header of the kernel says; on machines of 64 bits its names for both widths are
+    one.
+    """
     found = {m[1]: int(m[2]) for m in re.finditer(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
     aliases = re.finditer(r"#define __NR_(\w+)\s+__NR3264_(\w+)", text)
     return found | {m[1]: found[m[2]] for m in aliases if m[2] in found}
@@ -183,7 +191,8 @@ def test_rank_and_place_are_kept_in_silence(kept: Filter) -> None:
 def test_locks_are_pretended_where_files_are_the_machines(filtered: Callable[..., Filter]) -> None:
     for machine in MACHINES:
         for runtime in RUNTIMES:
-            shared, own = filtered(machine, runtime), filtered(machine, runtime, shared=False)
+            shared = filtered(machine, runtime)
+            own = filtered(machine, runtime, shared=False)
             assert (shared("flock"), own("flock")) == (ERRNO, ALLOW)
             for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38):  # F_OFD_SETLK, F_OFD_SETLKW
                 assert (shared("fcntl", 3, command), own("fcntl", 3, command)) == (ERRNO, ALLOW)
@@ -210,7 +219,8 @@ def test_clone3_is_unknown_so_that_flags_are_seen(kept: Filter) -> None:
     assert kept("clone3") == ENOSYS
 
 
-# -- arguments: the whole of 64 bits, and what the kernel makes of them ------------------------------
+# -- arguments: the whole of 64 bits, and what the kernel makes of them
+# ------------------------------
 
 
 def int32(argument: int) -> int:
@@ -218,7 +228,9 @@ def int32(argument: int) -> int:
 
 
 def words(*interesting: int) -> st.SearchStrategy[int]:
-    """Arguments of 64 bits, most of them near those that matter, with anything in the upper half."""
+    """Arguments of 64 bits, most of them near those that matter, with anything in the upper
+    half.
+    """
     low = st.sampled_from(interesting) | st.integers(0, 2**32 - 1)
     near = st.builds(lambda value, bit: value ^ 1 << bit, low, st.integers(0, 31))
     return st.builds(lambda h, x: h << 32 | x, st.sampled_from((0, 1, 2**32 - 1)), low | near)
@@ -323,7 +335,8 @@ def test_no_argument_opens_what_is_nobodys(kept: Filter, arguments: tuple[int, .
         assert kept(name, *arguments) == EPERM
 
 
-# -- the program itself -----------------------------------------------------------------------------
+# -- the program itself
+# -----------------------------------------------------------------------------
 
 
 def after(place: int, step: tuple[int, int, int, int]) -> Iterator[int]:

@@ -1,4 +1,6 @@
-"""Answers with one part missing, special or in other letters, and words of the prompt in the place of an answer."""
+"""Answers with one part missing, special or in other letters, and words of the prompt in the place
+of an answer.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,22 @@ __all__ = ["PROBES"]
 
 NO_PLACE = "no right response has its answer in one place that is known"
 TASKS = 12  # of the profile ci: the cost of these probes is the same for any larger sample
-QUOTED = re.compile(r"\"([^\"\n]{1,60})\"|(?<!\w)'([^'\n]{1,60})'(?!\w)|[\u201c\u201e]([^\u201c\u201d\n]{1,60})[\u201c\u201d]|`([^`\n]{1,60})`")  # fmt: skip
+QUOTED = re.compile(
+    r"\"([^\"\n]{1,60})\"|(?<!\w)'([^'\n]{1,60})'(?!\w)|[\u201c\u201e]([^\u201c\u201d\n]{1,60})[\u201c\u201d]|`([^`\n]{1,60})`"
+)
 WORD = re.compile(r"[^\W\d_][\w'-]{2,30}")
 WORDS = 8  # words of one prompt; the strings in quotes come first
-CASED = re.compile(r"(?i)\b(?:upper ?-?case|lower ?-?case|capital letters|in capitals|all caps|small letters|case[- ]sensitive|letter case|camel ?case|snake_case|verbatim)\b")  # fmt: skip
-UNCASED = re.compile(r"(?i)case[- ]?insensitiv|\bany case\b|\bcase (?:does not|doesn't|is not|is ignored)|regardless of (?:the )?case|ignor\w+ (?:the )?case|upper ?-?case or lower")  # fmt: skip
-KEYS = re.compile(r"(?i)\b(?:key|code|token|hash|password|identifier|base64|serial|checksum|decode|encode)\b")  # fmt: skip
+CASED = re.compile(
+    r"(?i)\b(?:upper ?-?case|lower ?-?case|capital letters|in capitals|all caps|small"
+    r" letters|case[- ]sensitive|letter case|camel ?case|snake_case|verbatim)\b"
+)
+UNCASED = re.compile(
+    r"(?i)case[- ]?insensitiv|\bany case\b|\bcase (?:does not|doesn't|is not|is ignored)|regardless"
+    r" of (?:the )?case|ignor\w+ (?:the )?case|upper ?-?case or lower"
+)
+KEYS = re.compile(
+    r"(?i)\b(?:key|code|token|hash|password|identifier|base64|serial|checksum|decode|encode)\b"
+)
 KEY = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)\S{4,}")
 
 
@@ -62,7 +74,11 @@ def _cased(bench: Bench) -> Iterator[Try]:
             continue
         some = True
         own = place.answer
-        forms = {"lower case": own.lower(), "upper case": own.upper(), "the other case": own.swapcase()}  # fmt: skip
+        forms = {
+            "lower case": own.lower(),
+            "upper case": own.upper(),
+            "the other case": own.swapcase(),
+        }
         for name, text in forms.items():
             if text != own:
                 yield Try(place.task, place.written(text), name=f"the answer in {name}", other=True)
@@ -104,8 +120,33 @@ def _may_be_right(place: Place, text: str) -> bool:
 
 
 PROBES = (
-    Probe("gold.special", "a special value in a part of the answer is not paid", "critical", "compare so that NaN fails: require abs(a - b) <= tolerance and finite numbers, and no missing part", tries=_special),
-    Probe("gold.partial", "a part of the answer is not paid as the whole", "critical", "require every part of the answer, and nothing besides", tries=_partial),
-    Probe("gold.case", "letters of another case are another answer where the case matters", "high", "do not fold letter case where the task asks for it", tries=_cased),
-    Probe("baselines.words", "a word of the prompt is not an answer", "critical", "compare with the answer, and do not search the prompt for what the response says", tries=_words),
-)  # fmt: skip
+    Probe(
+        "gold.special",
+        "a special value in a part of the answer is not paid",
+        "critical",
+        "compare so that NaN fails: require abs(a - b) <= tolerance and finite numbers, and no"
+        " missing part",
+        tries=_special,
+    ),
+    Probe(
+        "gold.partial",
+        "a part of the answer is not paid as the whole",
+        "critical",
+        "require every part of the answer, and nothing besides",
+        tries=_partial,
+    ),
+    Probe(
+        "gold.case",
+        "letters of another case are another answer where the case matters",
+        "high",
+        "do not fold letter case where the task asks for it",
+        tries=_cased,
+    ),
+    Probe(
+        "baselines.words",
+        "a word of the prompt is not an answer",
+        "critical",
+        "compare with the answer, and do not search the prompt for what the response says",
+        tries=_words,
+    ),
+)

@@ -1,4 +1,6 @@
-"""A probe: a hypothesis about a verifier, responses that test it, and what it means when they are paid."""
+"""A probe: a hypothesis about a verifier, responses that test it, and what it means when they are
+paid.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,18 @@ from rlenv_auditor.openness import is_open
 from rlenv_auditor.stages import responsible, scores_of
 from rlenv_auditor.statistics import rate
 
-__all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run", "safely", "unanimous"]  # fmt: skip
+__all__ = [
+    "Probe",
+    "Skip",
+    "Try",
+    "counted",
+    "expecting",
+    "finding",
+    "result",
+    "run",
+    "safely",
+    "unanimous",
+]
 
 # What they ask solves nothing.
 NOTHING = ("baselines", "gold.swap", "exploits.programs", "exploits.injection")
@@ -47,7 +60,8 @@ class Probe:
         hypothesis: what is true of a sound verifier, in one line.
         severity: of its findings.
         hint: how to close the hole.
-        measure: "exploit", "fn", "nondet", "fault", "leak" or "": which threshold its rate belongs to.
+        measure: "exploit", "fn", "nondet", "fault", "leak" or "": which threshold its rate belongs
+            to.
         tries: the responses, task by task, for ``expecting``; or
         special: does it all by itself.
         archetypes: what it applies to; empty: everything.
@@ -74,10 +88,12 @@ class Try:
     """One response and what should come of it.
 
     Args:
-        must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward, whichever).  # fmt: skip
+        must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward,
+            whichever).  # fmt: skip
         name: of the variant, for the title of a finding.
         other: whether it is another answer, which may be right where a task has several.
-        instead: a right response, which this one equals where an episode leaves the same state for both.
+        instead: a right response, which this one equals where an episode leaves the same state for
+            both.
     """
 
     task: Task
@@ -89,8 +105,14 @@ class Try:
 
 
 def finding(  # noqa: PLR0917 - what was found, in its order
-    probe: Probe, task: Task | None, response: str, reward: float | None, title: str, expected: str, **more: Any
-) -> Finding:  # fmt: skip
+    probe: Probe,
+    task: Task | None,
+    response: str,
+    reward: float | None,
+    title: str,
+    expected: str,
+    **more: Any,
+) -> Finding:
     """A finding of a probe, with an id that stays the same from run to run."""
     digest = hashlib.sha256(
         f"{probe.id}\0{task.id if task else ''}\0{response}".encode("utf-8", "surrogatepass")
@@ -104,7 +126,8 @@ def finding(  # noqa: PLR0917 - what was found, in its order
 
 def run(probe: Probe, bench: Bench, until: float) -> Result:
     """Run one probe within its share of the time.  Never raises for what a target does."""
-    start, calls = time.monotonic(), bench.target.calls
+    start = time.monotonic()
+    calls = bench.target.calls
     bench.grant(until)
     try:
         if probe.special is not None:
@@ -135,7 +158,9 @@ def counted(
     most: int = 2,
     key: Callable[[Finding], Any] = lambda one: len(one.response),
 ) -> Result:
-    """What a probe says that counts by itself: found or clean, the share of the tasks asked, and the first of its findings."""
+    """What a probe says that counts by itself: found or clean, the share of the tasks asked, and
+    the first of its findings.
+    """
     hit = {one.task for one in found}
     hits = rate(len(hit), len(hit.union(map(str, asked))))
     first = tuple(sorted(found, key=key)[:most])
@@ -147,7 +172,8 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     asked: dict[str | None, bool] = {}
     wrong: list[tuple[Try, Reply]] = []
     open_refused = 0
-    complete, busy = True, 0
+    complete = True
+    busy = 0
     for part in _parts(tries, 64):
         if not complete:
             break
@@ -170,7 +196,11 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
                 open_refused += 1
     wrong = _proven(wrong, asked, refused=open_refused)
     if not asked:
-        raise Skip("there is nothing to try on these tasks", "nothing-to-try") if complete and not busy else OutOfBudget  # fmt: skip
+        raise (
+            Skip("there is nothing to try on these tasks", "nothing-to-try")
+            if complete and not busy
+            else OutOfBudget
+        )
     hits = rate(sum(asked.values()), len(asked))
     reason = "" if complete else "the budget ended before all tasks were tried"
     reason = reason or (f"{busy} responses got no reward for want of the machine" if busy else "")
@@ -190,7 +220,8 @@ def _proven(
 ) -> list[tuple[Try, Reply]]:
     """Without what may be right: an answer to a task that has several.
 
-    A verifier that rejects some answers to such tasks judges them; only one that pays all of them is shown to judge none.
+    A verifier that rejects some answers to such tasks judges them; only one that pays all of them
+    is shown to judge none.
     """
     if not refused:
         return list(wrong)
@@ -206,7 +237,11 @@ def _note(bench: Bench, probe: Probe, one: Try, reply: Reply) -> None:
     if one.must == "fail" and (probe.family in NOTHING or probe.id in NOTHING):
         earned = min(1.0, max(0.0, reply.reward or 0.0)) if reply.reward == reply.reward else 0.0
         tasks = bench.earned.setdefault(one.name or probe.id, {})
-        tasks[one.task.id] = max(tasks.get(one.task.id, (0.0, one.response)), (earned, one.response), key=lambda two: two[0])  # fmt: skip
+        tasks[one.task.id] = max(
+            tasks.get(one.task.id, (0.0, one.response)),
+            (earned, one.response),
+            key=lambda two: two[0],
+        )
 
 
 def _bad(bench: Bench, one: Try, reply: Reply) -> bool:
@@ -224,20 +259,42 @@ def _bad(bench: Bench, one: Try, reply: Reply) -> bool:
 
 
 def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) -> Iterator[Finding]:
-    """The shortest response of each variant that went wrong; one that several have goes by the shortest name."""
+    """The shortest response of each variant that went wrong; one that several have goes by the
+    shortest name.
+    """
     shortest = sorted(wrong, key=lambda pair: (len(pair[0].response), len(pair[0].name)))
     best = {one.name: (one, reply) for one, reply in reversed(shortest)}
-    texts = {one.response: (one, reply) for one, reply in reversed(shortest) if best[one.name][0] is one}  # fmt: skip
+    texts = {
+        one.response: (one, reply) for one, reply in reversed(shortest) if best[one.name][0] is one
+    }
     mark = f"{bench.pass_mark:g}"
-    expected = {"fail": f"below {mark}", "lose": f"below {NEARLY * bench.pass_mark:g}", "pass": f"{mark} or more", "score": "a reward"}  # fmt: skip
+    expected = {
+        "fail": f"below {mark}",
+        "lose": f"below {NEARLY * bench.pass_mark:g}",
+        "pass": f"{mark} or more",
+        "score": "a reward",
+    }
     for one, reply in list(reversed(texts.values()))[:MOST_FINDINGS]:
-        paid = f"{reply.fault}: {reply.message}" if reply.reward is None else f"reward {reply.reward:g}"  # fmt: skip
+        paid = (
+            f"{reply.fault}: {reply.message}"
+            if reply.reward is None
+            else f"reward {reply.reward:g}"
+        )
         count = sum(other.name == one.name for other, _ in wrong)
         by = responsible(reply, bench.weights, paid=one.must in ("fail", "lose"))
         title = f"{one.name or probe.id}: {paid}{_from(by)}{f' ({count} responses)' * (count > 1)}"
         more: dict[str, Any] = {"stages": scores_of(reply)} if reply.stages else {}
         code = _code(bench, one, reply)
-        yield finding(probe, one.task, one.response, reply.reward, title, expected[one.must], code=code, **more)  # fmt: skip
+        yield finding(
+            probe,
+            one.task,
+            one.response,
+            reply.reward,
+            title,
+            expected[one.must],
+            code=code,
+            **more,
+        )
 
 
 def _from(stages: Sequence[str]) -> str:
@@ -253,7 +310,9 @@ def _code(bench: Bench, one: Try, reply: Reply) -> str:
 
 
 def unanimous(bench: Bench, tries: Sequence[Try]) -> Sequence[Try]:
-    """Tries of one task, all paid or none; nothing where some are, as a task may have several right answers."""
+    """Tries of one task, all paid or none; nothing where some are, as a task may have several right
+    answers.
+    """
     paid = {bench.pays(r) for r in bench.ask([(one.task, one.response) for one in tries])}
     return tries if len(paid) < 2 else ()
 

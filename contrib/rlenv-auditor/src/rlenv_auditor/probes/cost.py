@@ -1,4 +1,6 @@
-"""What a reward costs: seconds of one, rewards a second, and whether the verifier is what a step waits for."""
+"""What a reward costs: seconds of one, rewards a second, and whether the verifier is what a step
+waits for.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,20 @@ def bound(figures: dict[str, Any], rollouts: int, step: float) -> str:
     """Whether a training step of so many rollouts and seconds waits for this verifier."""
     needed = rollouts / figures["together a second"]
     if needed > step:
-        return f"verifier-bound by {needed / step:.1f}×: {rollouts} rollouts take {needed:.1f} s, a step {step:g} s"
+        return (
+            f"verifier-bound by {needed / step:.1f}×: {rollouts} rollouts take {needed:.1f} s, a"
+            f" step {step:g} s"
+        )
     return f"not verifier-bound: {rollouts} rollouts take {needed:.2g} s of a step of {step:g} s"
 
 
 PROBES = (
-    Probe("cost.latency", "a reward is there before the next step needs it", "low", "score in workers, and cache nothing that is not deterministic", "", special=_latency),
-)  # fmt: skip
+    Probe(
+        "cost.latency",
+        "a reward is there before the next step needs it",
+        "low",
+        "score in workers, and cache nothing that is not deterministic",
+        "",
+        special=_latency,
+    ),
+)

@@ -1,4 +1,6 @@
-"""The same response gets the same reward: again, in another order, in threads, in another process."""
+"""The same response gets the same reward: again, in another order, in threads, in another
+process.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,10 @@ class _Again:
 
     Args:
         where: words for a title: "asked again".
-        fresh: whether in a new process, and so are ``environ`` and ``elsewhere``, which say how it differs.
-        backwards: from the last to the first, as a new process, which knows nothing of what was asked before, is asked too.
+        fresh: whether in a new process, and so are ``environ`` and ``elsewhere``, which say how it
+            differs.
+        backwards: from the last to the first, as a new process, which knows nothing of what was
+            asked before, is asked too.
         how: "alone" or "threads".
     """
 
@@ -88,7 +92,8 @@ def _compared(bench: Bench, probe: Probe, again: _Again) -> Result:
         title = f"it cannot be loaded {again.where}: {error}"[:200]
         bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
         return result(probe, "found", rate=rate(1, 1), findings=(bad,))
-    found, moved = [], 0.0
+    found = []
+    moved = 0.0
     for place, ((task, text), one, two) in enumerate(zip(pairs, first, second, strict=True)):
         differs = not _same(one, two)
         if differs and not bench.target.steady and _measured(bench, one, two):
@@ -103,7 +108,9 @@ def _compared(bench: Bench, probe: Probe, again: _Again) -> Result:
 
 
 def _measured(bench: Bench, one: Reply, two: Reply) -> bool:
-    """Whether both are a pass, or both are none: a stage that measures moves a little from call to call."""
+    """Whether both are a pass, or both are none: a stage that measures moves a little from call to
+    call.
+    """
     return one.reward is not None and two.reward is not None and bench.pays(one) == bench.pays(two)
 
 
@@ -136,12 +143,15 @@ def _state(bench: Bench, probe: Probe) -> Result:
     mixed = [(name, one) for name, first in before for pair in probes for one in (first, pair)]
     after = _fresh_one(bench, [one for _, one in mixed])  # each right after what may change it
     for place in range(1, len(mixed), 2):
-        (name, pair), one, two = mixed[place], alone[place // 2 % len(probes)], after[place]
+        name, pair = mixed[place]
+        one = alone[place // 2 % len(probes)]
+        two = after[place]
         if not _same(one, two):
             earlier = [first for _, first in mixed[:place]]
             last = _fresh_one(bench, [earlier[-1], pair])[1]
             if not _same(one, last):
-                earlier, two = earlier[-1:], last
+                earlier = earlier[-1:]
+                two = last
             title = f"{_shown(one)} alone, {_shown(two)} after {name}"
             under = {"before": [[str(t.id), text] for t, text in earlier]}
             bad = finding(probe, *pair, two.reward, title, SAME, first=one.reward, under=under)
@@ -157,17 +167,67 @@ def _fresh_one(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
 
 
 SAME = "the same reward both times"
-HINT = "draw chance by a key of task and response, keep no state between calls, and do not depend on the order of sets"
+HINT = (
+    "draw chance by a key of task and response, keep no state between calls, and do not depend on"
+    " the order of sets"
+)
 OTHERWISE: Mapping[str, tuple[str, Severity, str, _Again]] = {
     "repeated": ("asked again, it says the same", "high", HINT, _Again("asked again")),
-    "reversed": ("in another order, it says the same", "high", HINT, _Again("in another order", backwards=True)),
-    "threads": ("in threads, it says the same", "high", "no signals, no globals: a trainer calls rewards from threads", _Again("in threads", how="threads")),
-    "process": ("in a fresh process, it says the same", "high", HINT, _Again("in a fresh process", fresh=True, backwards=True)),
-    "hashes": ("under another hash seed, it says the same", "high", "sort what comes out of a set", _Again("under another hash seed", fresh=True, environ=SEED)),
-    "locale": ("in another time zone and locale, it says the same", "medium", "parse numbers and dates without the locale", _Again("in another time zone and locale", fresh=True, environ=ABROAD)),
-    "folder": ("in another working directory, it says the same", "medium", "find files beside the code, not in the working directory", _Again("in another working directory", fresh=True, elsewhere=True)),
-}  # fmt: skip
+    "reversed": (
+        "in another order, it says the same",
+        "high",
+        HINT,
+        _Again("in another order", backwards=True),
+    ),
+    "threads": (
+        "in threads, it says the same",
+        "high",
+        "no signals, no globals: a trainer calls rewards from threads",
+        _Again("in threads", how="threads"),
+    ),
+    "process": (
+        "in a fresh process, it says the same",
+        "high",
+        HINT,
+        _Again("in a fresh process", fresh=True, backwards=True),
+    ),
+    "hashes": (
+        "under another hash seed, it says the same",
+        "high",
+        "sort what comes out of a set",
+        _Again("under another hash seed", fresh=True, environ=SEED),
+    ),
+    "locale": (
+        "in another time zone and locale, it says the same",
+        "medium",
+        "parse numbers and dates without the locale",
+        _Again("in another time zone and locale", fresh=True, environ=ABROAD),
+    ),
+    "folder": (
+        "in another working directory, it says the same",
+        "medium",
+        "find files beside the code, not in the working directory",
+        _Again("in another working directory", fresh=True, elsewhere=True),
+    ),
+}
 PROBES = (
-    *(Probe(f"determinism.{name}", said, severity, hint, "nondet", special=partial(_compared, again=again)) for name, (said, severity, hint, again) in OTHERWISE.items()),
-    Probe("determinism.state", "one call leaves nothing to the next", "high", "keep no state between calls", "nondet", special=_state),
-)  # fmt: skip
+    *(
+        Probe(
+            f"determinism.{name}",
+            said,
+            severity,
+            hint,
+            "nondet",
+            special=partial(_compared, again=again),
+        )
+        for name, (said, severity, hint, again) in OTHERWISE.items()
+    ),
+    Probe(
+        "determinism.state",
+        "one call leaves nothing to the next",
+        "high",
+        "keep no state between calls",
+        "nondet",
+        special=_state,
+    ),
+)

@@ -1,4 +1,6 @@
-"""Whether a verifier runs what it should read: a response that calls out is heard in the verifier's own process."""
+"""Whether a verifier runs what it should read: a response that calls out is heard in the verifier's
+own process.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,15 @@ __all__ = ["PROBES"]
 HOST = "response-was-run.invalid"
 CALL = f"__import__('sys').audit('socket.getaddrinfo', '{HOST}')"
 FORMS = (
-    CALL, f"[{CALL}]", f"[[{CALL}]]", f"({CALL}, 1)", f"{{'answer': {CALL}}}", f"print({CALL})", f"1 + (0 if {CALL} else 1)",
+    CALL,
+    f"[{CALL}]",
+    f"[[{CALL}]]",
+    f"({CALL}, 1)",
+    f"{{'answer': {CALL}}}",
+    f"print({CALL})",
+    f"1 + (0 if {CALL} else 1)",
     f"```python\n{CALL}\n```",
-)  # fmt: skip
+)
 
 
 def _executed(bench: Bench, probe: Probe) -> Result:
@@ -36,5 +44,13 @@ def _texts(bench: Bench, task: Task) -> list[str]:
 
 
 PROBES = (
-    Probe("exploits.executed", "a response is read, and never run where the verifier runs", "critical", "read with json or ast.literal_eval, and run programs in a process of their own: eval gives a policy the trainer", "exploit", special=_executed),
-)  # fmt: skip
+    Probe(
+        "exploits.executed",
+        "a response is read, and never run where the verifier runs",
+        "critical",
+        "read with json or ast.literal_eval, and run programs in a process of their own: eval gives"
+        " a policy the trainer",
+        "exploit",
+        special=_executed,
+    ),
+)

@@ -53,9 +53,17 @@ def _reads(bench: Bench, probe: Probe) -> Result:
         raise Skip(reason, "unscored") from error
     wanted = "reads = (...) on the function, with every file that it reads"
     found = [
-        finding(probe, None, "", None, f"{function} reads {os.path.basename(path)}, which it does not declare"[:200], wanted, path=path)
+        finding(
+            probe,
+            None,
+            "",
+            None,
+            f"{function} reads {os.path.basename(path)}, which it does not declare"[:200],
+            wanted,
+            path=path,
+        )
         for function, path in read
-    ]  # fmt: skip
+    ]
     return counted(probe, found, [""])
 
 
@@ -68,5 +76,12 @@ def _names_file(target: str) -> bool:
 
 
 PROBES = (
-    Probe("files.declared", "a function reads only files that it declares", "low", 'declare it: @stage(reads=("table.csv",)), so that an edit changes the fingerprint', "", special=_reads),
-)  # fmt: skip
+    Probe(
+        "files.declared",
+        "a function reads only files that it declares",
+        "low",
+        'declare it: @stage(reads=("table.csv",)), so that an edit changes the fingerprint',
+        "",
+        special=_reads,
+    ),
+)

@@ -19,8 +19,14 @@ from .base import Probe, Skip, Try, unanimous
 
 __all__ = ["PROBES"]
 
-UNKNOWN = "no right response is known: its tasks carry no answer that a response could say; give some with --right FILE"
-EPISODES = "a right response is an episode with calls of tools, and none is known; give some with --right FILE"
+UNKNOWN = (
+    "no right response is known: its tasks carry no answer that a response could say; give some"
+    " with --right FILE"
+)
+EPISODES = (
+    "a right response is an episode with calls of tools, and none is known; give some with --right"
+    " FILE"
+)
 # Where one more may be near enough.
 MEASURED = re.compile(r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b")
 ANOTHER = "a right response with another answer"
@@ -50,7 +56,11 @@ def _near(bench: Bench) -> Iterator[Try]:
     """The answer, and what has a structure in a right response, with one thing in it wrong."""
     tried = False
     for task, gold in bench.golds.known():
-        shaped = isinstance(read(gold), str) and set(bench.archetypes) != {"constraints"} and program_of(gold) is None  # fmt: skip
+        shaped = (
+            isinstance(read(gold), str)
+            and set(bench.archetypes) != {"constraints"}
+            and program_of(gold) is None
+        )
         wanted = text_of(task.answer)
         before, own, after = place_of(gold, wanted)
         beside = (
@@ -66,8 +76,15 @@ def _near(bench: Bench) -> Iterator[Try]:
             made += [(name, text) for name, text in likely if not plainly_in(task, text)]
         listed = Items.of(own) if shaped and "{" not in own else None
         if listed:
-            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("added") or not (text == own or plainly_in(task, text))]  # fmt: skip
-            orders = [Try(task, before + text + after, name=name, other=True) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
+            made += [
+                (name, before + text + after)
+                for name, text in lacking(listed)
+                if name.endswith("added") or not (text == own or plainly_in(task, text))
+            ]
+            orders = [
+                Try(task, before + text + after, name=name, other=True)
+                for name, text in turned(listed, task.prompt).items()
+            ]
             yield from orders if only_one(task.prompt) else unanimous(bench, orders)
         measured = MEASURED.search(task.prompt) is not None
         if measured:
@@ -77,7 +94,11 @@ def _near(bench: Bench) -> Iterator[Try]:
         for name, text in bench.chance("near", task.id).sample(made, min(most, len(made))):
             yield Try(task, text, "fail" if measured else "lose", name, other=True)
     if not tried:
-        raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little", "right-response-not-paid")  # fmt: skip
+        raise Skip(
+            "no form of the answer is paid, and no right response has fields, so there is nothing"
+            " to miss by a little",
+            "right-response-not-paid",
+        )
 
 
 def _hollow(bench: Bench) -> Iterator[Try]:
@@ -109,7 +130,9 @@ def _emptied(gold: str, program: str) -> Iterator[tuple[str, str]]:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError):
         return
-    bodies = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]  # fmt: skip
+    bodies = [
+        node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
     if bodies:
         for node in bodies:
             node.body = [ast.Pass()]
@@ -119,8 +142,33 @@ def _emptied(gold: str, program: str) -> Iterator[tuple[str, str]]:
 
 
 PROBES = (
-    Probe("gold.passes", "a right answer is paid", "high", "read the forms in which people write the answer", "fn", tries=_gold),
-    Probe("gold.swap", "the answer of another task is not paid", "critical", "compare with this task's own answer", tries=_swap),
-    Probe("gold.near", "a near miss is a miss", "critical", "compare whole values and all of their fields, not beginnings, parts or roundings", tries=_near),
-    Probe("gold.hollow", "a right response without what is right in it is not paid", "critical", "pay the answer, and no phrase, form or name beside it", tries=_hollow),
-)  # fmt: skip
+    Probe(
+        "gold.passes",
+        "a right answer is paid",
+        "high",
+        "read the forms in which people write the answer",
+        "fn",
+        tries=_gold,
+    ),
+    Probe(
+        "gold.swap",
+        "the answer of another task is not paid",
+        "critical",
+        "compare with this task's own answer",
+        tries=_swap,
+    ),
+    Probe(
+        "gold.near",
+        "a near miss is a miss",
+        "critical",
+        "compare whole values and all of their fields, not beginnings, parts or roundings",
+        tries=_near,
+    ),
+    Probe(
+        "gold.hollow",
+        "a right response without what is right in it is not paid",
+        "critical",
+        "pay the answer, and no phrase, form or name beside it",
+        tries=_hollow,
+    ),
+)

@@ -61,14 +61,19 @@ def _other(new: str, old: str) -> str | None:
 
 
 def _kept(bench: Bench) -> Iterator[Try]:
-    """Only of right responses that are paid: what is rejected anyway is the gold probe's finding."""
+    """Only of right responses that are paid: what is rejected anyway is the gold probe's
+    finding.
+    """
     golds = bench.golds.known()
     replies = bench.ask([(task, gold) for task, gold in golds])
     passing = [pair for pair, reply in zip(golds, replies, strict=True) if bench.pays(reply)]
     if not passing:
-        raise Skip("no right response is paid, so there is nothing to rewrite", "right-response-not-paid")  # fmt: skip
+        raise Skip(
+            "no right response is paid, so there is nothing to rewrite", "right-response-not-paid"
+        )
     math = "math" in bench.archetypes
-    # Where an answer stands alone, is a document, or what comes first is itself asked for, work before it is no matter of form.
+    # Where an answer stands alone, is a document, or what comes first is itself asked for, work
+    # before it is no matter of form.
     form = bench.golds.form or "{}"
     skipped = BEFORE if form[0] in "{`<([" or "constraints" in bench.archetypes else set[str]()
     program = any("```python" in gold for _, gold in passing[:1])
@@ -130,7 +135,8 @@ def _another(bench: Bench, task: Task, wanted: str) -> str:
 def _contradicting(bench: Bench, wanted: str, task: Task) -> Iterator[tuple[str, str]]:
     """The right answer is there, and it is not what the response says in the end."""
     other = _another(bench, task, wanted)
-    right, wrong = bench.golds.write(task), bench.golds.write(task, other)
+    right = bench.golds.write(task)
+    wrong = bench.golds.write(task, other)
     if bench.golds.form == "{}":
         yield "the right answer, then another", f"{wanted} or {other}"
         yield "the right answer, denied", f"It is not {wanted}."
@@ -146,14 +152,22 @@ def _contradicting(bench: Bench, wanted: str, task: Task) -> Iterator[tuple[str,
 def _denied(bench: Bench) -> Iterator[Try]:
     """Only where a form is paid: prose that nobody reads denies nothing."""
     if bench.golds.form is None:
-        raise Skip("no form of an answer is paid, so there is nothing to deny", "right-response-not-paid")  # fmt: skip
+        raise Skip(
+            "no form of an answer is paid, so there is nothing to deny", "right-response-not-paid"
+        )
     for task in bench.tasks:
         for language, form in table("denials").items() if text_of(task.answer) else ():
-            yield Try(task, written(form, str(text_of(task.answer))), name=f"the right answer, denied in {language}")  # fmt: skip
+            yield Try(
+                task,
+                written(form, str(text_of(task.answer))),
+                name=f"the right answer, denied in {language}",
+            )
 
 
 def _thought(bench: Bench) -> Iterator[Try]:
-    """For verifiers that tell thought from answer: what is only thought is no answer, and thought before one is no harm."""
+    """For verifiers that tell thought from answer: what is only thought is no answer, and thought
+    before one is no harm.
+    """
     if not bench.target.uses:
         raise Skip("the trainer may strip thinking before it calls this function", "other-kind")
     wrong = {task.id: text for task, text in bench.golds.wrong()}
@@ -170,8 +184,33 @@ def _thought(bench: Bench) -> Iterator[Try]:
 
 
 PROBES = (
-    Probe("meaning.kept", "a rewrite that keeps the meaning keeps the reward", "medium", "normalize before comparing: white space, line ends, Unicode, notation", "fn", tries=_kept),
-    Probe("meaning.denied", "an answer that is denied is none, in any language", "high", "read an answer where the prompt asks for it, and not in prose", tries=_denied),
-    Probe("meaning.thought", "what is only thought is no answer", "high", "read the visible part of a response", tries=_thought),
-    Probe("meaning.changed", "a rewrite that changes the meaning loses the reward", "high", "judge the final answer alone, as a whole", tries=_changed),
-)  # fmt: skip
+    Probe(
+        "meaning.kept",
+        "a rewrite that keeps the meaning keeps the reward",
+        "medium",
+        "normalize before comparing: white space, line ends, Unicode, notation",
+        "fn",
+        tries=_kept,
+    ),
+    Probe(
+        "meaning.denied",
+        "an answer that is denied is none, in any language",
+        "high",
+        "read an answer where the prompt asks for it, and not in prose",
+        tries=_denied,
+    ),
+    Probe(
+        "meaning.thought",
+        "what is only thought is no answer",
+        "high",
+        "read the visible part of a response",
+        tries=_thought,
+    ),
+    Probe(
+        "meaning.changed",
+        "a rewrite that changes the meaning loses the reward",
+        "high",
+        "judge the final answer alone, as a whole",
+        tries=_changed,
+    ),
+)

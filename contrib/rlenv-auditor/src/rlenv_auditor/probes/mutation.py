@@ -38,13 +38,23 @@ class _Mutant:
     @property
     def shown(self) -> dict[str, Any]:
         told = call(entry_point(self.task), self.apart) if self.apart is not None else None
-        return {"task": self.task.id, "what": self.what, "diff": difference(self.golden, self.source), "differs on": told}  # fmt: skip
+        return {
+            "task": self.task.id,
+            "what": self.what,
+            "diff": difference(self.golden, self.source),
+            "differs on": told,
+        }
 
 
 def _score(bench: Bench, probe: Probe) -> Result:
-    """Ask every mutant; of those that are paid, say which are known to answer otherwise than the golden program."""
+    """Ask every mutant; of those that are paid, say which are known to answer otherwise than the
+    golden program.
+    """
     golds = _programs(bench)
-    killed, survivors, tried, complete = 0, [], set(), True
+    killed = 0
+    survivors = []
+    tried = set()
+    complete = True
     for task, gold, program in golds:
         made = _mutants(bench, task, gold, program)
         try:
@@ -61,7 +71,9 @@ def _score(bench: Bench, probe: Probe) -> Result:
     if not tried:
         if not complete:
             raise OutOfBudget
-        raise Skip("no golden program is paid that a mistake could be made in", "right-response-not-paid")  # fmt: skip
+        raise Skip(
+            "no golden program is paid that a mistake could be made in", "right-response-not-paid"
+        )
     return _told(bench, probe, killed, _judged(bench, survivors), tried, complete=complete)
 
 
@@ -72,11 +84,17 @@ def _programs(bench: Bench) -> list[tuple[Task, str, str]]:
     _maker()
     golds = [(t, g, p) for t, g in bench.golds.known() if (p := program_of(g)) is not None]
     if not golds:
-        raise Skip("its tasks hold no golden program; give right programs with --right FILE", "no-right-response")  # fmt: skip
+        raise Skip(
+            "its tasks hold no golden program; give right programs with --right FILE",
+            "no-right-response",
+        )
     replies = bench.ask([(task, gold) for task, gold, _ in golds])
     paid = [one for one, reply in zip(golds, replies, strict=True) if bench.pays(reply)]
     if not paid:
-        raise Skip("no golden program gets a reward, so mistakes in it cannot be measured", "right-response-not-paid")  # fmt: skip
+        raise Skip(
+            "no golden program gets a reward, so mistakes in it cannot be measured",
+            "right-response-not-paid",
+        )
     return paid
 
 
@@ -85,7 +103,9 @@ def _maker() -> Callable[..., Any]:
     try:
         made: Callable[..., Any] = import_module("rlenv_plugin_code.mutate").mutants
     except ImportError:
-        raise Skip("mutants are made by rlenv-plugin-code, which is not installed", "not-installed") from None  # fmt: skip
+        raise Skip(
+            "mutants are made by rlenv-plugin-code, which is not installed", "not-installed"
+        ) from None
     return made
 
 
@@ -95,7 +115,12 @@ def _mutants(bench: Bench, task: Task, gold: str, program: str) -> list[_Mutant]
         made = _maker()(program, most, zlib.crc32(f"{bench.seed}/{task.id}".encode()))
     except (SyntaxError, ValueError, RecursionError):  # another language
         return []
-    return [_Mutant(task, program, m.source, f"line {m.line}: {m.what}", gold.replace(program, m.source)) for m in made]  # fmt: skip
+    return [
+        _Mutant(
+            task, program, m.source, f"line {m.line}: {m.what}", gold.replace(program, m.source)
+        )
+        for m in made
+    ]
 
 
 def _judged(bench: Bench, alive: Sequence[_Mutant]) -> list[_Mutant]:
@@ -120,8 +145,14 @@ def _alike(bench: Bench, some: Sequence[_Mutant]) -> Alike:
 
 
 def _told(
-    bench: Bench, probe: Probe, killed: int, survivors: Sequence[_Mutant], tried: set[str | None], *, complete: bool
-) -> Result:  # fmt: skip
+    bench: Bench,
+    probe: Probe,
+    killed: int,
+    survivors: Sequence[_Mutant],
+    tried: set[str | None],
+    *,
+    complete: bool,
+) -> Result:
     score = rate(killed, killed + len(survivors))
     wrong = sorted((m for m in survivors if m.apart is not None), key=lambda m: len(m.response))
     found = [_paid(bench, probe, mutant, len(wrong)) for mutant in wrong[:2]]
@@ -129,13 +160,22 @@ def _told(
         found = [_weak(bench, probe, survivors[0], killed, len(survivors))]
     hit = {m.task.id for m in wrong} or {f.task for f in found}
     figures = {
-        "mutation score": score.share, "low": score.low, "high": score.high, "killed": killed, "mutants": score.trials,
-        "survivors": [m.shown for m in [*wrong, *(m for m in survivors if m.apart is None)][:LISTED]],
+        "mutation score": score.share,
+        "low": score.low,
+        "high": score.high,
+        "killed": killed,
+        "mutants": score.trials,
+        "survivors": [
+            m.shown for m in [*wrong, *(m for m in survivors if m.apart is None)][:LISTED]
+        ],
         "known to answer otherwise": len(wrong),
-    }  # fmt: skip
+    }
     reason = f"mutation score {score} mutants are rejected"
     if survivors:
-        reason += f"; of {len(survivors)} that are paid, {len(wrong)} answer otherwise than the golden program, the others may equal it"
+        reason += (
+            f"; of {len(survivors)} that are paid, {len(wrong)} answer otherwise than the golden"
+            " program, the others may equal it"
+        )
     reason += "" if complete else "; the budget ended before all tasks were tried"
     status = "found" if found else "clean" if complete else "incomplete"
     share = rate(len(hit), len(tried))
@@ -145,12 +185,18 @@ def _told(
 def _paid(bench: Bench, probe: Probe, mutant: _Mutant, count: int) -> Finding:
     assert mutant.apart is not None
     more = f" (and {count - 1} more)" if count > 1 else ""
-    title = f"a program with a mistake is paid ({mutant.what}){more}; it differs on {call(entry_point(mutant.task), mutant.apart)}"
+    title = (
+        f"a program with a mistake is paid ({mutant.what}){more}; it differs on"
+        f" {call(entry_point(mutant.task), mutant.apart)}"
+    )
     return _found(bench, probe, mutant, title)
 
 
 def _weak(bench: Bench, probe: Probe, mutant: _Mutant, killed: int, alive: int) -> Finding:
-    title = f"{alive} of {alive + killed} programs with a mistake are paid, more than equivalent ones explain: {mutant.what}"
+    title = (
+        f"{alive} of {alive + killed} programs with a mistake are paid, more than equivalent ones"
+        f" explain: {mutant.what}"
+    )
     return _found(bench, probe, mutant, title)
 
 
@@ -162,5 +208,12 @@ def _found(bench: Bench, probe: Probe, mutant: _Mutant, title: str) -> Finding:
 
 
 PROBES = (
-    Probe("mutation.score", "a task's tests refuse a golden program with a mistake in it", "medium", "add the input that tells them apart to the task's tests; a mutant that no allowed input tells apart is no mistake", special=_score),
-)  # fmt: skip
+    Probe(
+        "mutation.score",
+        "a task's tests refuse a golden program with a mistake in it",
+        "medium",
+        "add the input that tells them apart to the task's tests; a mutant that no allowed input"
+        " tells apart is no mistake",
+        special=_score,
+    ),
+)

@@ -1,4 +1,6 @@
-"""What reads well is not right, what a response can force to be unscored, and what another verifier says of the same responses."""
+"""What reads well is not right, what a response can force to be unscored, and what another verifier
+says of the same responses.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ LISTED = 20  # disagreements in a scorecard
 def _wrong(bench: Bench) -> list[tuple[Task, str]]:
     """Wrong answers in the form that the verifier reads: those of other tasks."""
     if len(bench.golds.known()) < 2:
-        raise Skip("fewer than two tasks have a right response, so no wrong one in their form is known", "too-few-tasks")  # fmt: skip
+        raise Skip(
+            "fewer than two tasks have a right response, so no wrong one in their form is known",
+            "too-few-tasks",
+        )
     return bench.golds.wrong()
 
 
@@ -48,12 +53,16 @@ def _styled(bench: Bench, probe: Probe) -> Result:
 
 
 def _lifted(bench: Bench, probe: Probe) -> Result:
-    """A policy climbs rewards and not passes: what dress adds to a wrong answer, below the pass mark too."""
+    """A policy climbs rewards and not passes: what dress adds to a wrong answer, below the pass
+    mark too.
+    """
     if set(bench.archetypes) == {"constraints"}:
-        raise Skip("its stages may ask for form, and then form is no dress", "other-kind")  # fmt: skip
+        raise Skip("its stages may ask for form, and then form is no dress", "other-kind")
     wrong = _wrong(bench)
     found: list[Finding] = []
-    worst, hits, tried = 0.0, 0, 0
+    worst = 0.0
+    hits = 0
+    tried = 0
     for name, style in STYLES.items():
         rises = _rises(bench, wrong, style)
         tried = max(tried, len(rises))
@@ -61,12 +70,25 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
             continue
         mean, low, _ = paired([rise for rise, _, _ in rises], bench.seed)
         if mean > LIFT and low > 0:
-            rise, (task, text), paid = min(rises, key=lambda one: (-round(one[0], 6), len(one[1][1])))  # fmt: skip
+            rise, (task, text), paid = min(
+                rises, key=lambda one: (-round(one[0], 6), len(one[1][1]))
+            )
             title = f"{name}: adds {mean:.2g} to a wrong answer, {rise:.2g} here"
             more = {"mean": mean, "low": low}
-            found.append(finding(probe, task, text, paid, title, "the reward of the same answer without it", **more))  # fmt: skip
+            found.append(
+                finding(
+                    probe,
+                    task,
+                    text,
+                    paid,
+                    title,
+                    "the reward of the same answer without it",
+                    **more,
+                )
+            )
             if mean > worst:
-                worst, hits = mean, sum(one[0] > 1e-9 for one in rises)
+                worst = mean
+                hits = sum(one[0] > 1e-9 for one in rises)
     if not tried:
         raise Skip("no wrong answer got a reward, plain and dressed", "unscored")
     made = counted(probe, found, (), key=lambda one: -float(one.more["mean"]))
@@ -74,7 +96,9 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
 
 
 def _added(bench: Bench, wrong: Sequence[tuple[Task, str]]) -> dict[str, Any]:
-    """Per style, the reward that it adds to a wrong answer; and that of 1,000 characters of filler."""
+    """Per style, the reward that it adds to a wrong answer; and that of 1,000 characters of
+    filler.
+    """
     try:
         deltas = {}
         for name, style in STYLES.items():
@@ -90,16 +114,23 @@ def _added(bench: Bench, wrong: Sequence[tuple[Task, str]]) -> dict[str, Any]:
     except OutOfBudget:
         return {}
     rise, low, high = slope(curves, bench.seed)
-    return {"styles": deltas, "length slope": {"per 1,000 characters": rise, "low": low, "high": high}}  # fmt: skip
+    return {
+        "styles": deltas,
+        "length slope": {"per 1,000 characters": rise, "low": low, "high": high},
+    }
 
 
 def _rises(
     bench: Bench, wrong: Sequence[tuple[Task, str]], style: str
 ) -> list[tuple[float, tuple[Task, str], float]]:
-    """(what a style adds, the dressed answer, its reward), of those that have a reward plain and dressed."""
+    """(what a style adds, the dressed answer, its reward), of those that have a reward plain and
+    dressed.
+    """
     dressed = [(task, written(style, text)) for task, text in wrong]
     both = zip(_rewards(bench, wrong), _rewards(bench, dressed), dressed, strict=True)
-    return [(two - one, pair, two) for one, two, pair in both if one is not None and two is not None]  # fmt: skip
+    return [
+        (two - one, pair, two) for one, two, pair in both if one is not None and two is not None
+    ]
 
 
 def _rewards(bench: Bench, pairs: Sequence[tuple[Task, str]]) -> list[float | None]:
@@ -132,15 +163,27 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
     tasks = {task.id: task for task in bench.tasks}
     ordered = sorted(worst.items(), key=lambda one: len(one[1][0]))
     found = [
-        finding(probe, tasks[name], text, None, f"a response can force a fault, {reply.fault}: {reply.message}", "a reward")
-        for name, (text, reply) in ordered if (name, text) not in bench.told
-    ]  # fmt: skip
+        finding(
+            probe,
+            tasks[name],
+            text,
+            None,
+            f"a response can force a fault, {reply.fault}: {reply.message}",
+            "a reward",
+        )
+        for name, (text, reply) in ordered
+        if (name, text) not in bench.told
+    ]
     new = [] if any((name, text) in bench.told for name, (text, _) in ordered) else found
     made = counted(probe, new, (), most=1)
     figures = {
-        "tasks": len(worst), "of": len(asked), "responses": sum(kinds.values()), "of responses": sum(asked.values()),
-        "kinds": dict(kinds), "worst": ordered[0][1][0][:200] if ordered else None,
-    }  # fmt: skip
+        "tasks": len(worst),
+        "of": len(asked),
+        "responses": sum(kinds.values()),
+        "of responses": sum(asked.values()),
+        "kinds": dict(kinds),
+        "worst": ordered[0][1][0][:200] if ordered else None,
+    }
     hits = rate(len(worst), len(asked))
     return evolve(made, rate=hits, figures=figures, status="found" if worst else "clean")
 
@@ -157,22 +200,37 @@ class _Judged:
 
 
 def _second(bench: Bench, probe: Probe) -> Result:
-    """Another verifier on what this one was asked; the disagreements, and how many tasks have one."""
+    """Another verifier on what this one was asked; the disagreements, and how many tasks have
+    one.
+    """
     if bench.second is None:
-        raise Skip("no other verifier was named: --second TARGET [--second-as SIGNATURE]", "not-asked-for")  # fmt: skip
+        raise Skip(
+            "no other verifier was named: --second TARGET [--second-as SIGNATURE]", "not-asked-for"
+        )
     judged, silent, complete = _both(bench)
     if not judged:
         if not complete:
             raise OutOfBudget
-        raise Skip(f"the second verifier gave no reward for any of {silent} responses", "unscored")  # fmt: skip
+        raise Skip(f"the second verifier gave no reward for any of {silent} responses", "unscored")
     apart = sorted((one for one in judged if not one.agreed), key=lambda one: len(one.text))
     made = counted(probe, _disagreements(bench, probe, apart), ())
     hits = rate(len({one.task.id for one in apart}), len({one.task.id for one in judged}))
     figures = {
-        "second": bench.second.spec.target, "responses": len(judged), "disagreements": len(apart), "unscored by the second": silent,
+        "second": bench.second.spec.target,
+        "responses": len(judged),
+        "disagreements": len(apart),
+        "unscored by the second": silent,
         "kappa": kappa([(bench.pass_mark <= one.first, one.agreed) for one in judged]),
-        "listed": [{"task": one.task.id, "response": one.text[:200], "reward": one.first, "second": one.second} for one in apart[:LISTED]],
-    }  # fmt: skip
+        "listed": [
+            {
+                "task": one.task.id,
+                "response": one.text[:200],
+                "reward": one.first,
+                "second": one.second,
+            }
+            for one in apart[:LISTED]
+        ],
+    }
     reason = "" if complete else "the budget ended before all responses were compared"
     status = made.status if complete or apart else "incomplete"
     return evolve(made, rate=hits, figures=figures, reason=reason, status=status)
@@ -182,7 +240,12 @@ def _both(bench: Bench) -> tuple[list[_Judged], int, bool]:
     """(what both judged, how many the second left unscored, whether all were asked)."""
     assert bench.second is not None
     # Among them, whatever was asked before, and the answer in the first forms.
-    answered = [(task, written(form, text)) for task in bench.tasks if (text := text_of(task.answer)) for form in list(CARRIERS.values())[:6]]  # fmt: skip
+    answered = [
+        (task, written(form, text))
+        for task in bench.tasks
+        if (text := text_of(task.answer))
+        for form in list(CARRIERS.values())[:6]
+    ]
     bench.ask([*bench.golds.known(), *answered])
     pairs = list(_sample(bench))
     judged: list[_Judged] = []
@@ -198,12 +261,16 @@ def _both(bench: Bench) -> tuple[list[_Judged], int, bool]:
                 continue
             passes = reply.reward >= bench.second.pass_mark
             assert first.reward is not None
-            judged.append(_Judged(task, text, first.reward, reply.reward, passes == bench.pays(first)))  # fmt: skip
+            judged.append(
+                _Judged(task, text, first.reward, reply.reward, passes == bench.pays(first))
+            )
     return judged, silent, True
 
 
 def _sample(bench: Bench) -> Iterator[tuple[Task, str, Reply]]:
-    """Of each task: its right response, some that were paid, some that were not; whatever was scored and is no book."""
+    """Of each task: its right response, some that were paid, some that were not; whatever was
+    scored and is no book.
+    """
     most = 200 if bench.full else 40
     by_task: Mapping[str | None, list[tuple[str, Reply]]] = defaultdict(list)
     for name, text, reply in bench.seen():
@@ -227,18 +294,59 @@ def _disagreements(bench: Bench, probe: Probe, apart: Sequence[_Judged]) -> list
         some = [one for one in apart if (one.first >= bench.pass_mark) is here]
         if some:
             one = some[0]
-            where = "paid here and not by the second" if here else "refused here and paid by the second"  # fmt: skip
+            where = (
+                "paid here and not by the second" if here else "refused here and paid by the second"
+            )
             more = f" (and {len(some) - 1} more)" if len(some) > 1 else ""
             title = f"{where}: {one.first:g} and {one.second:g}{more}"
-            found.append(finding(probe, one.task, one.text, one.first, title, "both verifiers of one opinion", second=one.second))  # fmt: skip
+            found.append(
+                finding(
+                    probe,
+                    one.task,
+                    one.text,
+                    one.first,
+                    title,
+                    "both verifiers of one opinion",
+                    second=one.second,
+                )
+            )
     return found
 
 
 PROBES = (
-    Probe("opinion.style", "style does not make a wrong answer right", "high", "judge the answer; control for length and style where a reader judges", special=_styled),
-    Probe("opinion.lift", "style adds nothing to the reward of a wrong answer", "high", "a policy climbs what is paid for dress long before it passes: pay form only as a gate, or in right answers", "lift", special=_lifted),
-)  # fmt: skip
+    Probe(
+        "opinion.style",
+        "style does not make a wrong answer right",
+        "high",
+        "judge the answer; control for length and style where a reader judges",
+        special=_styled,
+    ),
+    Probe(
+        "opinion.lift",
+        "style adds nothing to the reward of a wrong answer",
+        "high",
+        "a policy climbs what is paid for dress long before it passes: pay form only as a gate, or"
+        " in right answers",
+        "lift",
+        special=_lifted,
+    ),
+)
 LATE = (  # they read what all others asked
-    Probe("opinion.unscored", "no response can force a fault", "high", "score 0 what cannot be read or costs too much to check: an unscored rollout is left out of the mean, which may be worth more than a 0", "fault", special=_unscored),
-    Probe("opinion.second", "another verifier says the same of the same responses", "medium", "read the smallest disagreement, and decide which of the two is wrong", "disagree", special=_second),
-)  # fmt: skip
+    Probe(
+        "opinion.unscored",
+        "no response can force a fault",
+        "high",
+        "score 0 what cannot be read or costs too much to check: an unscored rollout is left out of"
+        " the mean, which may be worth more than a 0",
+        "fault",
+        special=_unscored,
+    ),
+    Probe(
+        "opinion.second",
+        "another verifier says the same of the same responses",
+        "medium",
+        "read the smallest disagreement, and decide which of the two is wrong",
+        "disagree",
+        special=_second,
+    ),
+)

@@ -30,7 +30,9 @@ NASTY = {
 
 
 def _nasty(bench: Bench) -> Iterator[Try]:
-    """Odd texts, and what costs too much to check: by itself, and in place of the answer of a right response."""
+    """Odd texts, and what costs too much to check: by itself, and in place of the answer of a right
+    response.
+    """
     for task in bench.tasks[:3]:
         for name, text in NASTY.items():
             yield Try(task, text, "score", name)
@@ -43,9 +45,11 @@ def _nasty(bench: Bench) -> Iterator[Try]:
 
 
 def _odd(bench: Bench) -> Iterator[Try]:
-    """Odd texts, and what costs too much to check, by themselves and in the very place of the answer.
+    """Odd texts, and what costs too much to check, by themselves and in the very place of the
+    answer.
 
-    In another place of a right response they leave the answer as it was, so that a reward proves nothing.
+    In another place of a right response they leave the answer as it was, so that a reward proves
+    nothing.
     """
     for task in bench.tasks[:3]:
         for name, text in NASTY.items():
@@ -63,7 +67,9 @@ def _unless_solved(task: Task, text: str, name: str) -> Iterator[Try]:
 
 
 def _places(bench: Bench, task: Task) -> Iterator[str]:
-    """The right response with ``{}`` for its answer, where it has one place; and the form that is paid."""
+    """The right response with ``{}`` for its answer, where it has one place; and the form that is
+    paid.
+    """
     gold = bench.golds.of(task)
     before, own, after = place_of(gold, text_of(task.answer)) if gold is not None else ("", "", "")
     if own and "{}" not in before and own not in before + after:
@@ -84,15 +90,22 @@ def _range(bench: Bench, probe: Probe) -> Result:
         if bad:
             task = next(t for t in bench.tasks if t.id == name)
             title = f"the reward {reply.reward:.12g}"
-            found.append(finding(probe, task, text, reply.reward, title, "a finite number in [0, 1]"))  # fmt: skip
+            found.append(
+                finding(probe, task, text, reply.reward, title, "a finite number in [0, 1]")
+            )
     asked = [name for name, _, _ in bench.seen()]
-    made = counted(probe, found, asked, key=lambda f: (math.isfinite(f.reward or 0.0), len(f.response)))  # fmt: skip
+    made = counted(
+        probe, found, asked, key=lambda f: (math.isfinite(f.reward or 0.0), len(f.response))
+    )
     return made if any(not math.isfinite(f.reward or 0.0) for f in found) else _on_a_scale(made)
 
 
 def _on_a_scale(made: Result) -> Result:
     """±1, or 1.2 for form too, is what many frameworks mean: to be told, and no way to a reward."""
-    hint = "say its scale beside it, and give the pass mark: rewards of several verifiers mix only on one scale"
+    hint = (
+        "say its scale beside it, and give the pass mark: rewards of several verifiers mix only on"
+        " one scale"
+    )
     found = tuple(evolve(one, severity="medium", hint=hint) for one in made.findings)
     return evolve(made, measure="", severity="medium", findings=found)
 
@@ -104,8 +117,9 @@ def _types(bench: Bench, probe: Probe) -> Result:
     replies = bench.ask(pairs)
     found = [
         finding(probe, task, text, None, reply.message, "a number")
-        for (task, text), reply in zip(pairs, replies, strict=True) if reply.fault == "type"
-    ]  # fmt: skip
+        for (task, text), reply in zip(pairs, replies, strict=True)
+        if reply.fault == "type"
+    ]
     return counted(probe, found, [task.id for task, _ in pairs], most=1)
 
 
@@ -113,16 +127,20 @@ def _mutates(bench: Bench, probe: Probe) -> Result:
     """Of everything that the target was asked so far: what is emptied once is not emptied again."""
     bench.ask([*bench.golds.known()[:5], *[(task, "42") for task in bench.tasks[:5]]])
     known = {task.id: task for task in bench.tasks}
-    title, same = "the call changes the task that it is given", "the task as it was"
+    title = "the call changes the task that it is given"
+    same = "the task as it was"
     found = [
         finding(probe, known[name], text, reply.reward, title, same)
-        for name, (text, reply) in bench.target.changed.items() if name in known
-    ]  # fmt: skip
+        for name, (text, reply) in bench.target.changed.items()
+        if name in known
+    ]
     return counted(probe, found, [name for name, _, _ in bench.seen()], most=1)
 
 
 def _network(bench: Bench, probe: Probe) -> Result:
-    """Of everything that the target was asked so far: what it called beyond this machine, in its own process."""
+    """Of everything that the target was asked so far: what it called beyond this machine, in its
+    own process.
+    """
     found: list[Finding] = []
     known = {task.id: task for task in bench.tasks}
     for name, text, reply in bench.seen():
@@ -135,10 +153,54 @@ def _network(bench: Bench, probe: Probe) -> Result:
 
 
 PROBES = (
-    Probe("robustness.total", "any text gets a reward, in time", "high", "catch what parsing raises, and bound work that grows with the response: what can force an unscored verdict will be used", "fault", tries=_nasty),
-    Probe("robustness.paid", "no odd text is paid", "critical", "let what cannot be read, or does not end, be worth 0", "exploit", tries=_odd),
-    Probe("range.finite", "a reward is a finite number in [0, 1]", "critical", "refuse NaN and infinities before they reach a mean; min(1, nan) is 1", "exploit", special=_range),
-    Probe("range.type", "what comes back is a number", "high", "return float(score)", "fault", special=_types),
-    Probe("range.purity", "a call changes nothing that it is given", "high", "copy before you sort or pop", "nondet", special=_mutates),
-    Probe("range.network", "a reward needs no network", "low", "load what it needs before training, or ask it in a stage that can say that it is unavailable", "", special=_network),
-)  # fmt: skip
+    Probe(
+        "robustness.total",
+        "any text gets a reward, in time",
+        "high",
+        "catch what parsing raises, and bound work that grows with the response: what can force an"
+        " unscored verdict will be used",
+        "fault",
+        tries=_nasty,
+    ),
+    Probe(
+        "robustness.paid",
+        "no odd text is paid",
+        "critical",
+        "let what cannot be read, or does not end, be worth 0",
+        "exploit",
+        tries=_odd,
+    ),
+    Probe(
+        "range.finite",
+        "a reward is a finite number in [0, 1]",
+        "critical",
+        "refuse NaN and infinities before they reach a mean; min(1, nan) is 1",
+        "exploit",
+        special=_range,
+    ),
+    Probe(
+        "range.type",
+        "what comes back is a number",
+        "high",
+        "return float(score)",
+        "fault",
+        special=_types,
+    ),
+    Probe(
+        "range.purity",
+        "a call changes nothing that it is given",
+        "high",
+        "copy before you sort or pop",
+        "nondet",
+        special=_mutates,
+    ),
+    Probe(
+        "range.network",
+        "a reward needs no network",
+        "low",
+        "load what it needs before training, or ask it in a stage that can say that it is"
+        " unavailable",
+        "",
+        special=_network,
+    ),
+)

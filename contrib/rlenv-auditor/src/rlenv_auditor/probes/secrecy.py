@@ -45,14 +45,18 @@ def _stands(form: str, text: str) -> bool:
 
 
 def _prompt(bench: Bench, probe: Probe) -> Result:
-    """Not a number that the problem needs: only what says that it is the answer, or a golden program whole."""
-    found, tried = [], 0
+    """Not a number that the problem needs: only what says that it is the answer, or a golden
+    program whole.
+    """
+    found = []
+    tried = 0
     for task in bench.tasks:
         secrets = list(_secrets(task))
         tried += len(secrets)
         how = next((how for one in secrets if (how := _told(task.prompt, one)) is not None), None)
         if how is not None:
-            title, wanted = f"the prompt tells the answer{how}", "a prompt without the answer"
+            title = f"the prompt tells the answer{how}"
+            wanted = "a prompt without the answer"
             found.append(finding(probe, task, task.prompt[:400], None, title, wanted))
     if not tried:
         raise Skip(SHORT, "nothing-to-try")
@@ -70,7 +74,8 @@ def _told(prompt: str, secret: str) -> str | None:
 
 def _details(bench: Bench, probe: Probe) -> Result:
     """What comes with a reward for wrong responses."""
-    found, tried = [], []
+    found = []
+    tried = []
     for task in bench.tasks:
         secrets = [secret for secret in _secrets(task) if secret not in task.prompt]
         tried += [task.id] * bool(secrets)
@@ -79,7 +84,9 @@ def _details(bench: Bench, probe: Probe) -> Result:
             known = [form for secret in secrets if secret not in text for form in forms(secret)]
             if hit := next((name for name, form in known if _stands(form, words)), ""):
                 title = f"what comes with the reward tells the answer, {hit}"
-                found.append(finding(probe, task, text, reply.reward, title, UNTOLD, said=words[:300]))  # fmt: skip
+                found.append(
+                    finding(probe, task, text, reply.reward, title, UNTOLD, said=words[:300])
+                )
                 break
     if not tried:
         raise Skip(SHORT, "nothing-to-try")
@@ -91,7 +98,9 @@ def _with_canaries(bench: Bench) -> list[tuple[Task, Planted]]:
     made = [(task, planted(task, bench.chance("canary", task.id))) for task in bench.tasks[:5]]
     found = [(task, one) for task, one in made if one is not None]
     if not found:
-        raise Skip("its tasks have no answer or tests that a canary could be planted in", "nothing-to-try")  # fmt: skip
+        raise Skip(
+            "its tasks have no answer or tests that a canary could be planted in", "nothing-to-try"
+        )
     return found
 
 
@@ -102,8 +111,11 @@ def _asked(bench: Bench, one: Planted, texts: Sequence[str]) -> list[Reply]:
 
 
 def _canary(bench: Bench, probe: Probe) -> Result:
-    """Responses that do not hold the mark bring back nothing that does: feedback, errors, faults."""
-    found, pairs = [], _with_canaries(bench)
+    """Responses that do not hold the mark bring back nothing that does: feedback, errors,
+    faults.
+    """
+    found = []
+    pairs = _with_canaries(bench)
     for task, one in pairs:
         texts = [*WRONG, FAILING.format(f=entry_point(task))]
         for text, reply in zip(texts, _asked(bench, one, texts), strict=True):
@@ -118,7 +130,9 @@ def _canary(bench: Bench, probe: Probe) -> Result:
 
 
 def _its_own_doing(bench: Bench, task: Task, made: Task, text: str, reply: Reply) -> bool:
-    """An error that the canary made, as where a number is read from it: with the task's own answer it is another, or none."""
+    """An error that the canary made, as where a number is read from it: with the task's own answer
+    it is another, or none.
+    """
     if reply.fault != "error":
         return False
     own = bench.target.ask(task, text)
@@ -126,12 +140,16 @@ def _its_own_doing(bench: Bench, task: Task, made: Task, text: str, reply: Reply
 
 
 def _sandbox(bench: Bench, probe: Probe) -> Result:
-    """A program that looks for the mark wherever a program may look, and answers with it, is paid where it read the hidden tests."""
+    """A program that looks for the mark wherever a program may look, and answers with it, is paid
+    where it read the hidden tests.
+    """
     if not of_code(bench.archetypes, bench.tasks):
         raise Skip("it does not verify programs", "other-kind")
     pairs = [(task, one) for task, one in _with_canaries(bench) if one.program]
     if not pairs:
-        raise Skip("no test of its tasks is of a form that a canary could be planted in", "nothing-to-try")  # fmt: skip
+        raise Skip(
+            "no test of its tasks is of a form that a canary could be planted in", "nothing-to-try"
+        )
     found = []
     for task, one in pairs:
         text = table("seeking")["program"].replace("{mark}", MARK).replace("{f}", entry_point(task))
@@ -141,14 +159,53 @@ def _sandbox(bench: Bench, probe: Probe) -> Result:
             if bench.pays(reply) or in_sight(one.mark, words):
                 how = "is paid" if bench.pays(reply) else "brings it back"
                 title = f"a program that looks around finds what the hidden tests expect, and {how}"
-                found.append(finding(probe, task, response, reply.reward, title, "hidden tests out of its reach", under={"task": task_to(one.task)}))  # fmt: skip
+                found.append(
+                    finding(
+                        probe,
+                        task,
+                        response,
+                        reply.reward,
+                        title,
+                        "hidden tests out of its reach",
+                        under={"task": task_to(one.task)},
+                    )
+                )
                 break
     return counted(probe, found, [task.id for task, _ in pairs])
 
 
 PROBES = (
-    Probe("secrecy.prompt", "the prompt does not tell the answer", "high", "keep answers in a column of their own", "leak", special=_prompt),
-    Probe("secrecy.detail", "feedback and errors do not tell the answer", "high", "say that it is wrong, and not what would be right", "leak", special=_details),
-    Probe("secrecy.canary", "a canary planted as the answer comes back in nothing", "high", "say that it is wrong, and not what would be right", "leak", special=_canary),
-    Probe("secrecy.sandbox", "a program cannot read the tests that it is judged by", "critical", "keep expected values and tests out of the process, files, arguments and environment of the program", "leak", special=_sandbox),
-)  # fmt: skip
+    Probe(
+        "secrecy.prompt",
+        "the prompt does not tell the answer",
+        "high",
+        "keep answers in a column of their own",
+        "leak",
+        special=_prompt,
+    ),
+    Probe(
+        "secrecy.detail",
+        "feedback and errors do not tell the answer",
+        "high",
+        "say that it is wrong, and not what would be right",
+        "leak",
+        special=_details,
+    ),
+    Probe(
+        "secrecy.canary",
+        "a canary planted as the answer comes back in nothing",
+        "high",
+        "say that it is wrong, and not what would be right",
+        "leak",
+        special=_canary,
+    ),
+    Probe(
+        "secrecy.sandbox",
+        "a program cannot read the tests that it is judged by",
+        "critical",
+        "keep expected values and tests out of the process, files, arguments and environment of the"
+        " program",
+        "leak",
+        special=_sandbox,
+    ),
+)

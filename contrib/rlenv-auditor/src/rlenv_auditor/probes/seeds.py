@@ -28,8 +28,20 @@ def _seeded(bench: Bench, probe: Probe) -> Result:
     found = []
     for seed in sorted(common)[:1]:
         task, text = pairs[0]
-        title = f"a generator of random numbers gets the seed {seed} in each call: what it draws can be memorized"  # fmt: skip
-        found.append(finding(probe, task, text, replies[0].reward, title, "a seed that depends on the response and on a secret"))  # fmt: skip
+        title = (
+            f"a generator of random numbers gets the seed {seed} in each call: what it draws can be"
+            " memorized"
+        )
+        found.append(
+            finding(
+                probe,
+                task,
+                text,
+                replies[0].reward,
+                title,
+                "a seed that depends on the response and on a secret",
+            )
+        )
     return counted(probe, found, [str(task.id) for task, _ in pairs], most=1)
 
 
@@ -43,5 +55,13 @@ def _programs(bench: Bench) -> Iterator[tuple[Task, str]]:
 
 
 PROBES = (
-    Probe("secrecy.seeds", "test inputs are not drawn with a constant seed", "high", "seed with the response and a secret (rlenv.authoring has one), so that no policy can learn the inputs", "leak", special=_seeded),
-)  # fmt: skip
+    Probe(
+        "secrecy.seeds",
+        "test inputs are not drawn with a constant seed",
+        "high",
+        "seed with the response and a secret (rlenv.authoring has one), so that no policy can learn"
+        " the inputs",
+        "leak",
+        special=_seeded,
+    ),
+)

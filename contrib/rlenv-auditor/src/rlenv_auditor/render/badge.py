@@ -14,17 +14,23 @@ SHORT = {"incomplete": "incomplete", "free": "free reward", "unmeasured": "not m
 
 def badge(card: Scorecard) -> str:
     """An SVG of about 200 by 20 pixels; green only where the conclusion is "clean"."""
-    count, status = len(card.findings), conclusion(card).status
+    count = len(card.findings)
+    status = conclusion(card).status
     if count:
-        said, color = f"{count} finding{'s' * (count > 1)}", "#c0392b"
+        said = f"{count} finding{'s' * (count > 1)}"
+        color = "#c0392b"
     elif status == "clean":
-        said, color = f"nothing in {card.tasks} tasks", "#27824a"
+        said = f"nothing in {card.tasks} tasks"
+        color = "#27824a"
     else:
-        said, color = SHORT.get(status, "too little evidence"), "#7f8c8d"
-    left, right = 44, 14 + 7 * len(said)
+        said = SHORT.get(status, "too little evidence")
+        color = "#7f8c8d"
+    left = 44
+    right = 14 + 7 * len(said)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="audit: {escape(said)}">'
-        f'<rect width="{left}" height="20" fill="#444"/><rect x="{left}" width="{right}" height="20" fill="{color}"/>'
-        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
-        f'<text x="7" y="14">audit</text><text x="{left + 7}" y="14">{escape(said)}</text></g></svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img"'
+        f' aria-label="audit: {escape(said)}"><rect width="{left}" height="20" fill="#444"/><rect'
+        f' x="{left}" width="{right}" height="20" fill="{color}"/><g fill="#fff"'
+        ' font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="7"'
+        f' y="14">audit</text><text x="{left + 7}" y="14">{escape(said)}</text></g></svg>\n'
     )

@@ -30,9 +30,13 @@ def _test(finding: Finding, mark: float) -> str:
     name = re.sub(r"\W+", "_", finding.id).strip("_").lower()
     title = re.sub(r"[^ -~]", "?", finding.title).replace("\\", "/").replace('"', "'")
     return str(TEMPLATES["both" if _both(finding) else "test"]).format(
-        name=name, title=title, response=finding.response, task=finding.task, check=_check(finding, mark),
+        name=name,
+        title=title,
+        response=finding.response,
+        task=finding.task,
+        check=_check(finding, mark),
         under=finding.more.get("under"),
-    )  # fmt: skip
+    )
 
 
 def _both(finding: Finding) -> bool:
@@ -48,7 +52,10 @@ def _check(finding: Finding, mark: float) -> str:
 
 def _checks(finding: Finding, mark: float) -> Iterator[str]:
     if finding.expected.startswith("below"):
-        yield f"assert reply.reward is not None and reply.reward < {finding.expected.split()[1]}, reply"  # fmt: skip
+        yield (
+            f"assert reply.reward is not None and reply.reward < {finding.expected.split()[1]},"
+            " reply"
+        )
     elif finding.expected.endswith("or more"):
         yield f"assert reply.reward is not None and reply.reward >= {mark!r}, reply"
     elif finding.expected in ("a reward", "a number"):

@@ -23,7 +23,9 @@ SCHEMA = "rlenv.audit/1"
 def to_dict(card: Scorecard) -> dict[str, Any]:
     """The scorecard as JSON values; ``audit.schema.json`` beside this module tells every key."""
     body = attrs.asdict(card, recurse=False) | {"complete": card.complete}
-    said = {"schema": SCHEMA} | {key: plain(value) for key, value in body.items() if key != "results"}  # fmt: skip
+    said = {"schema": SCHEMA} | {
+        key: plain(value) for key, value in body.items() if key != "results"
+    }
     results = [_result(result) for result in card.results]
     return said | {"conclusion": attrs.asdict(conclusion(card)), "results": results}
 

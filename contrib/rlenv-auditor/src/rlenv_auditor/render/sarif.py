@@ -19,20 +19,31 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
     place = quote(f"{module.replace('.', '/')}.py" if colon else card.target)
     rules = [
         {
-            "id": one.probe, "shortDescription": {"text": one.hypothesis}, "defaultConfiguration": {"level": LEVELS[one.severity]},
+            "id": one.probe,
+            "shortDescription": {"text": one.hypothesis},
+            "defaultConfiguration": {"level": LEVELS[one.severity]},
             "help": {"text": one.findings[0].hint if one.findings else one.hypothesis},
         }
         for one in card.results
-    ]  # fmt: skip
+    ]
     at = {"physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}}}
     results = [
         {
-            "ruleId": one.probe, "level": LEVELS[one.severity], "locations": [at], "partialFingerprints": {"rlenvAudit/v1": one.id},
+            "ruleId": one.probe,
+            "level": LEVELS[one.severity],
+            "locations": [at],
+            "partialFingerprints": {"rlenvAudit/v1": one.id},
             "message": {"text": _text(f"{one.title}. Expected: {one.expected}. {one.hint}.")},
-            "properties": {"code": one.code, "probe": one.probe, "task": one.task, "response": _text(one.response[:2000]), "reward": one.reward},
+            "properties": {
+                "code": one.code,
+                "probe": one.probe,
+                "task": one.task,
+                "response": _text(one.response[:2000]),
+                "reward": one.reward,
+            },
         }
         for one in card.findings
-    ]  # fmt: skip
+    ]
     said = conclusion(card)
     told = {
         "level": "none" if said.status == "clean" else "warning",
@@ -41,11 +52,14 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
     }
     left = [
         {
-            "level": "note", "descriptor": {"id": one.code or "other"}, "associatedRule": {"id": one.probe},
+            "level": "note",
+            "descriptor": {"id": one.code or "other"},
+            "associatedRule": {"id": one.probe},
             "message": {"text": _text(f"{one.probe}: {one.status}, {one.reason}")},
         }
-        for one in card.results if one.status in ("skipped", "incomplete")
-    ]  # fmt: skip
+        for one in card.results
+        if one.status in ("skipped", "incomplete")
+    ]
     invocation = {"executionSuccessful": card.complete, "toolExecutionNotifications": [told, *left]}
     driver = {"name": "rlenv-auditor", "version": card.version, "rules": rules}
     return {

@@ -1,4 +1,6 @@
-"""Prints a scorecard: first the conclusion, then the findings, then the figures, and last what was skipped."""
+"""Prints a scorecard: first the conclusion, then the findings, then the figures, and last what was
+skipped.
+"""
 
 from __future__ import annotations
 

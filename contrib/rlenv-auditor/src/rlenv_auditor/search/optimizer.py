@@ -1,8 +1,10 @@
-"""The optimizer: a policy without a model, which climbs the reward while an independent check says that nothing is solved.
+"""The optimizer: a policy without a model, which climbs the reward while an independent check says
+that nothing is solved.
 
-A pool of fragments (corpora, pieces of prompts, shapes of answers, what probes asked before) is spliced and mutated; what is
-paid more stays.  Where a fragment earns something, Hypothesis drives the first draws, so that what it has learned of the reward
-directs them; the rest of the budget is an evolutionary climb.  Every find is shrunk to the smallest response that is still paid.
+A pool of fragments (corpora, pieces of prompts, shapes of answers, what probes asked before) is
+spliced and mutated; what is paid more stays.  Where a fragment earns something, Hypothesis drives
+the first draws, so that what it has learned of the reward directs them; the rest of the budget is
+an evolutionary climb.  Every find is shrunk to the smallest response that is still paid.
 """
 
 from __future__ import annotations
@@ -116,7 +118,9 @@ def _shape(text: str) -> str:
 
 
 def _directed(climb: _Climb, draws: int, seed: int) -> None:
-    """Hypothesis draws responses out of fragments and is told what each earned, so that it looks near what pays."""
+    """Hypothesis draws responses out of fragments and is told what each earned, so that it looks
+    near what pays.
+    """
     from hypothesis import HealthCheck, Phase, given, settings, strategies, target
     from hypothesis import seed as seeded
     from hypothesis.errors import HypothesisWarning
@@ -126,11 +130,19 @@ def _directed(climb: _Climb, draws: int, seed: int) -> None:
     )
     response = strategies.builds(
         lambda form, parts, glue: written(form, glue.join(parts)),
-        strategies.sampled_from(sorted(climb.bench.golds.forms.values())), strategies.lists(piece, min_size=1, max_size=3), strategies.sampled_from(["", " ", "\n"]),
-    )  # fmt: skip
+        strategies.sampled_from(sorted(climb.bench.golds.forms.values())),
+        strategies.lists(piece, min_size=1, max_size=3),
+        strategies.sampled_from(["", " ", "\n"]),
+    )
 
     @seeded(seed)
-    @settings(max_examples=draws, database=None, deadline=None, phases=[Phase.generate, Phase.target], suppress_health_check=list(HealthCheck))  # fmt: skip
+    @settings(
+        max_examples=draws,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.target],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(response)
     def draw(text: str) -> None:
         scored = climb.score([text])
@@ -175,8 +187,14 @@ def _optimized(bench: Bench, probe: Probe) -> Result:
     found = _once(found, len(best))
     status = "found" if found else "clean" if complete else "incomplete"
     reason = "" if complete else "the budget ended before all tasks were searched"
-    figures = {"best reward without solving": max(best), "mean of the best": sum(best) / len(best), "tasks": len(best)}  # fmt: skip
-    return result(probe, status, rate=hits, findings=tuple(found[:3]), figures=figures, reason=reason)  # fmt: skip
+    figures = {
+        "best reward without solving": max(best),
+        "mean of the best": sum(best) / len(best),
+        "tasks": len(best),
+    }
+    return result(
+        probe, status, rate=hits, findings=tuple(found[:3]), figures=figures, reason=reason
+    )
 
 
 def _once(found: Sequence[Finding], tasks: int) -> list[Finding]:
@@ -206,5 +224,11 @@ def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:
 
 
 PROBES = (
-    Probe("optimizer.search", "no search finds a reward without a solution", "critical", "see what its smallest response has that the verifier counts", special=_optimized),
-)  # fmt: skip
+    Probe(
+        "optimizer.search",
+        "no search finds a reward without a solution",
+        "critical",
+        "see what its smallest response has that the verifier counts",
+        special=_optimized,
+    ),
+)

@@ -1,4 +1,6 @@
-"""The smallest text that still does it: delta debugging (Zeller and Hildebrandt, IEEE TSE 28, 2002), budgeted."""
+"""The smallest text that still does it: delta debugging (Zeller and Hildebrandt, IEEE TSE 28,
+2002), budgeted.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,13 @@ def _words(text: str) -> list[str]:
 def _by(parts: list[str], holds: Callable[[str], bool], more: Callable[[], bool]) -> str:
     size = max(1, len(parts) // 2)
     while parts and more():
-        start, smaller = 0, False
+        start = 0
+        smaller = False
         while start < len(parts) and more():
             rest = parts[:start] + parts[start + size :]
             if len(rest) < len(parts) and holds("".join(rest)):
-                parts, smaller = rest, True
+                parts = rest
+                smaller = True
             else:
                 start += size
         if size == 1 and not smaller:

@@ -19,8 +19,28 @@ SIDES = ("pairwise", "group")
 Sides = Literal["", "pair", "named pair", "group"]
 Judge = Callable[[Task, Group], Sequence[Any]]
 
-FIRST = ("a", "first", "response_a", "response_1", "left", "chosen", "completion_a", "answer_a", "output_a")  # fmt: skip
-SECOND = ("b", "second", "response_b", "response_2", "right", "rejected", "completion_b", "answer_b", "output_b")  # fmt: skip
+FIRST = (
+    "a",
+    "first",
+    "response_a",
+    "response_1",
+    "left",
+    "chosen",
+    "completion_a",
+    "answer_a",
+    "output_a",
+)
+SECOND = (
+    "b",
+    "second",
+    "response_b",
+    "response_2",
+    "right",
+    "rejected",
+    "completion_b",
+    "answer_b",
+    "output_b",
+)
 NAMES = ("names", "labels", "slots")
 MANY = ("responses", "completions", "candidates", "outputs", "group")
 TIE = ("tie", "draw", "both", "neither", "equal", "c")
@@ -44,7 +64,9 @@ def sides(function: Callable[..., Any], signature: str) -> Sides:
     return "named pair" if named else "pair"
 
 
-def beside(evaluate_group: Callable[[Task, Sequence[str]], Sequence[Verdict]]) -> Callable[[Task, Any], Any]:  # fmt: skip
+def beside(
+    evaluate_group: Callable[[Task, Sequence[str]], Sequence[Verdict]],
+) -> Callable[[Task, Any], Any]:
     """The same for an environment whose stages judge groups."""
 
     def judge(task: Task, group: Group) -> Sequence[Any]:
@@ -69,15 +91,26 @@ def _asking(judge: Judge) -> Callable[[Task, Any], Any]:
 
 
 def _pairwise(function: Callable[..., Any]) -> Judge:
-    """``f(prompt, a, b)``: the share of the first in [0, 1], "A", "B" or "tie", or the name of the better slot."""
+    """``f(prompt, a, b)``: the share of the first in [0, 1], "A", "B" or "tie", or the name of the
+    better slot.
+    """
     known = {
-        name: "first" if name in FIRST else "second" if name in SECOND else "names" if name in NAMES else name
+        name: (
+            "first"
+            if name in FIRST
+            else "second"
+            if name in SECOND
+            else "names"
+            if name in NAMES
+            else name
+        )
         for name in inspect.signature(function).parameters
-    }  # fmt: skip
+    }
     if not {"first", "second"} <= set(known.values()):
         raise ConfigError(
-            f"{function.__qualname__}: a pairwise judge takes two responses, called {FIRST[0]} and {SECOND[0]}, "
-            f"or {FIRST[2]} and {SECOND[2]}; it has {', '.join(known) or 'no parameters'}"
+            f"{function.__qualname__}: a pairwise judge takes two responses, called {FIRST[0]} and"
+            f" {SECOND[0]}, or {FIRST[2]} and {SECOND[2]}; it has"
+            f" {', '.join(known) or 'no parameters'}"
         )
 
     def judge(task: Task, group: Group) -> Sequence[Any]:
@@ -115,11 +148,13 @@ def _share(said: Any, names: Sequence[str]) -> float:
 
 def _grouped(function: Callable[..., Any]) -> Judge:
     """``f(prompt, responses) -> one reward for each``."""
-    known = {name: "many" if name in MANY else name for name in inspect.signature(function).parameters}  # fmt: skip
+    known = {
+        name: "many" if name in MANY else name for name in inspect.signature(function).parameters
+    }
     if "many" not in known.values():
         raise ConfigError(
-            f"{function.__qualname__}: a judge of groups takes a list called {', '.join(MANY[:3])}; it has "
-            f"{', '.join(known) or 'no parameters'}"
+            f"{function.__qualname__}: a judge of groups takes a list called {', '.join(MANY[:3])};"
+            f" it has {', '.join(known) or 'no parameters'}"
         )
 
     def judge(task: Task, group: Group) -> Sequence[Any]:

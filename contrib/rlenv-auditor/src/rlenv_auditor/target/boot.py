@@ -1,8 +1,10 @@
-"""Starts the target's process under another Python, which has nothing of ours: ``PYTHON boot.py IN OUT PLACES``.
+"""Starts the target's process under another Python, which has nothing of ours: ``PYTHON boot.py IN
+OUT PLACES``.
 
-A verifier of somebody else lives in an environment of its own.  What asks it there is pure Python, so it is lent from
-here: PLACES says as JSON where the packages of ``LENT`` are.  What that environment has itself comes first,
-and nothing else of this one can be imported there.  Standard library only.
+A verifier of somebody else lives in an environment of its own.  What asks it there is pure Python,
+so it is lent from here: PLACES says as JSON where the packages of ``LENT`` are.  What that
+environment has itself comes first, and nothing else of this one can be imported there.  Standard
+library only.
 """
 
 from __future__ import annotations
@@ -23,12 +25,16 @@ OLDEST = (3, 11)
 
 
 def command(python: str, reading: int, writing: int) -> list[str]:
-    """The words that start the process of a target with this interpreter; "" is the one that runs this."""
+    """The words that start the process of a target with this interpreter; "" is the one that runs
+    this.
+    """
     ends = [str(reading), str(writing)]
     if not python:
         return [sys.executable, "-m", "rlenv_auditor.target.child", *ends]
     found = {name: importlib.util.find_spec(name) for name in LENT}
-    places = {name: os.path.dirname(spec.origin) for name, spec in found.items() if spec and spec.origin}  # fmt: skip
+    places = {
+        name: os.path.dirname(spec.origin) for name, spec in found.items() if spec and spec.origin
+    }
     return [python, __file__, *ends, json.dumps(places)]
 
 
@@ -55,10 +61,15 @@ class _Lent(importlib.abc.MetaPathFinder):
 
 def main(words: Sequence[str]) -> None:
     """Lend the packages, and be the process of a target."""
-    reading, writing = int(words[0]), int(words[1])
+    reading = int(words[0])
+    writing = int(words[1])
     if sys.version_info < OLDEST:
         has, needs = (".".join(map(str, one)) for one in (sys.version_info[:2], OLDEST))
-        said = {"failed": f"--python {sys.executable}: it is Python {has}, and {needs} or newer is needed"}  # fmt: skip
+        said = {
+            "failed": (
+                f"--python {sys.executable}: it is Python {has}, and {needs} or newer is needed"
+            )
+        }
         os.write(writing, json.dumps(said).encode() + b"\n")
         return
     sys.path[0] = os.getcwd()  # and not the folder of this file, whose neighbors have common names

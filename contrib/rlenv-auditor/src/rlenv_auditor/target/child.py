@@ -1,4 +1,6 @@
-"""The process of a target: loads it, asks it, and says what it said; run as ``python -m rlenv_auditor.target.child IN OUT``."""
+"""The process of a target: loads it, asks it, and says what it said; run as ``python -m
+rlenv_auditor.target.child IN OUT``.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,11 @@ class _Desk:
         start = time.perf_counter()
         try:
             said: Any = self.target.ask(task, read(response))
-        except (KeyboardInterrupt, SystemExit, Exception) as error:  # noqa: BLE001 - whatever it does is a finding
+        except (
+            KeyboardInterrupt,
+            SystemExit,
+            Exception,
+        ) as error:
             said = error
         seconds = time.perf_counter() - start
         self._reply(index, said, seconds, mutated=before != _seen(task))
@@ -163,7 +169,11 @@ def _read(said: Any) -> dict[str, Any]:
     """The reward in what a target said, or why there is none."""
     if isinstance(said, BaseException):
         words = _words(said, str)
-        return {"fault": "error", "message": f"{type(said).__name__}: {words}"[:500], "said": words[:2000]}  # fmt: skip
+        return {
+            "fault": "error",
+            "message": f"{type(said).__name__}: {words}"[:500],
+            "said": words[:2000],
+        }
     if isinstance(said, Played):
         return {**_verdict(said.verdict), "state": said.state}
     if isinstance(said, Verdict):
@@ -198,7 +208,13 @@ def _verdict(said: Verdict) -> dict[str, Any]:
     if said.fault is not None or said.value is None:
         kind, words = (said.fault.kind, said.fault.message) if said.fault else ("error", "no value")
         transient = bool(said.fault is not None and said.fault.transient)
-        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text, "transient": transient, "stages": stages}  # fmt: skip
+        return {
+            "fault": "unscored",
+            "message": f"{kind}: {words}"[:500],
+            "said": text,
+            "transient": transient,
+            "stages": stages,
+        }
     return {"reward": repr(said.value), "said": text, "kind": "float", "stages": stages}
 
 
@@ -221,7 +237,9 @@ def _told(result: StageResult) -> list[object]:
 
 
 def _number(said: Any) -> float | None:
-    """A float for what is one, or can be one without a doubt: numpy's, torch's, bool, {"score": …}."""
+    """A float for what is one, or can be one without a doubt: numpy's, torch's, bool, {"score":
+    …}.
+    """
     if isinstance(said, Mapping):
         said = said.get("score", said.get("reward"))
     if isinstance(said, (str, bytes)) or said is None:

@@ -1,7 +1,7 @@
 """Responses that are more than one text: a conversation, or several responses side by side.
 
-They travel as text whose first line says what follows, so that a finding, its replay and its emitted test hold them as
-they hold any other response.
+They travel as text whose first line says what follows, so that a finding, its replay and its
+emitted test hold them as they hold any other response.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from rlenv.values import Trajectory
 
 __all__ = ["Group", "conversation", "group", "read", "retold"]
 
-MESSAGES, GROUP = "#!rlenv messages\n", "#!rlenv group\n"
+MESSAGES = "#!rlenv messages\n"
+GROUP = "#!rlenv group\n"
 
 
 def _tuple(texts: Sequence[str]) -> tuple[str, ...]:
@@ -38,12 +39,15 @@ class Group:
 
 
 def conversation(messages: Sequence[Mapping[str, Any]]) -> str:
-    """A whole conversation as one response: OpenAI-style messages, what the policy was told among them."""
+    """A whole conversation as one response: OpenAI-style messages, what the policy was told among
+    them.
+    """
     return MESSAGES + json.dumps(list(messages), indent=1)
 
 
 def retold(response: str, rewrite: Callable[[str], str | None]) -> str | None:
-    """A response with another text: of a conversation, its last turn is rewritten; None where nothing is.
+    """A response with another text: of a conversation, its last turn is rewritten; None where
+    nothing is.
 
     Args:
         response: a text, or what ``conversation`` made.

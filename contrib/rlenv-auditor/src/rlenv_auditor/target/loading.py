@@ -1,4 +1,6 @@
-"""From what the command line names to something that can be called; runs in the target's own process."""
+"""From what the command line names to something that can be called; runs in the target's own
+process.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +42,20 @@ class Loaded:
     Args:
         ask: (task, response) → whatever it says: a number, a Verdict, anything.
         tasks: its own, or those of ``--tasks-from``.
-        many: the same for many at once, as (index, what it says), where the target has a way of its own.
-        limit_s: seconds that it may take for a response by its own limits, each of which ends in a verdict.
-        steady: whether the same response is to get the same reward; no where a stage measures time, and says so.
+        many: the same for many at once, as (index, what it says), where the target has a way of its
+            own.
+        limit_s: seconds that it may take for a response by its own limits, each of which ends in a
+            verdict.
+        steady: whether the same response is to get the same reward; no where a stage measures time,
+            and says so.
         converses: whether it reads whole conversations.
         sides: how it judges responses side by side, and "" for one by one.
         right: by task id, right responses that the plugin of its only stage declares.
         added: how many of the last tasks are of that plugin's examples only.
         words: string literals of a function, which say what it looks for.
         weights: of the stages of an environment, by path.
-        acts: whether what it judges is an episode with calls of tools, so that a text alone is no right response.
+        acts: whether what it judges is an episode with calls of tools, so that a text alone is no
+            right response.
     """
 
     ask: Callable[[Task, Any], Any]
@@ -82,8 +88,8 @@ def loaded(
     """Load what the command line names.
 
     Args:
-        target: an env.toml, an installed environment, or a function, stage or list of them as ``module:name`` or
-            ``/folder/file.py:name``.
+        target: an env.toml, an installed environment, or a function, stage or list of them as
+            ``module:name`` or ``/folder/file.py:name``.
         signature: how a function is called; "" for a plain one.
         tasks_from: a file of tasks for a function.
         borrowed: it is asked about tasks of another target, so a function needs none.
@@ -107,7 +113,12 @@ def loaded(
 
 def _written(leaves: Sequence[Any]) -> Sequence[str]:
     """The literals of the functions that an environment's author wrote."""
-    return [word for slot in leaves if slot.use is None or is_reference(slot.use) for word in words_of(getattr(slot.stage, "function", slot.stage))]  # fmt: skip
+    return [
+        word
+        for slot in leaves
+        if slot.use is None or is_reference(slot.use)
+        for word in words_of(getattr(slot.stage, "function", slot.stage))
+    ]
 
 
 def _environment(name: str) -> Loaded:
@@ -118,44 +129,78 @@ def _environment(name: str) -> Loaded:
 
 def _of_environment(env: Any) -> Loaded:
     leaves = [slot for slot in env.stages.values() if not isinstance(slot.stage, Composite)]
-    uses = tuple(dict.fromkeys(slot.use for slot in leaves if slot.use and not is_reference(slot.use)))  # fmt: skip
+    uses = tuple(
+        dict.fromkeys(slot.use for slot in leaves if slot.use and not is_reference(slot.use))
+    )
     kinds = tuple(dict.fromkeys(use.partition("/")[0] for use in uses))
     limit_s = sum(map(_seconds, leaves))
     if env.group_only:
         return Loaded(
-            beside(env.evaluate_group), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close,
-            limit_s=limit_s, sides="group",
-        )  # fmt: skip
+            beside(env.evaluate_group),
+            tuple(env.tasks),
+            kinds,
+            uses,
+            env.pass_mark,
+            close=env.close,
+            limit_s=limit_s,
+            sides="group",
+        )
     if needs_episodes(env):
         return Loaded(
-            player(env), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close, limit_s=limit_s, converses=True,
-            acts=True, right=recorded(env, env.tasks), weights=_weights(env), words=_written(leaves),
-        )  # fmt: skip
+            player(env),
+            tuple(env.tasks),
+            kinds,
+            uses,
+            env.pass_mark,
+            close=env.close,
+            limit_s=limit_s,
+            converses=True,
+            acts=True,
+            right=recorded(env, env.tasks),
+            weights=_weights(env),
+            words=_written(leaves),
+        )
     talks = any("tools" in task.info for task in env.tasks)
     unanswered = sum(text_of(task.answer) is not None for task in env.tasks) < FEW
     tasks, right = _with_examples(env) if unanswered else (tuple(env.tasks), {})
     return Loaded(
-        env.evaluate, tasks, kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=limit_s,
-        converses=talks or bool(set(kinds) & TALKING), acts=talks or "harness" in env.tables, words=_written(leaves),
+        env.evaluate,
+        tasks,
+        kinds,
+        uses,
+        env.pass_mark,
+        env.evaluate_as_completed,
+        close=env.close,
+        limit_s=limit_s,
+        converses=talks or bool(set(kinds) & TALKING),
+        acts=talks or "harness" in env.tables,
+        words=_written(leaves),
         steady=all(attribute(slot.stage, "deterministic") for slot in leaves),
-        right=right, added=len(tasks) - len(env.tasks), weights=_weights(env),
-    )  # fmt: skip
+        right=right,
+        added=len(tasks) - len(env.tasks),
+        weights=_weights(env),
+    )
 
 
 def _weights(env: Any) -> dict[str, float]:
     """The weights of the stages that are no composites, by path."""
-    leaves = {path: slot for path, slot in env.stages.items() if not isinstance(slot.stage, Composite)}  # fmt: skip
+    leaves = {
+        path: slot for path, slot in env.stages.items() if not isinstance(slot.stage, Composite)
+    }
     return {path: float(slot.weight or 0.0) for path, slot in leaves.items()}
 
 
 def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:
-    """Its tasks and those of the right examples of its one stage, set as it is here, with these right responses.
+    """Its tasks and those of the right examples of its one stage, set as it is here, with these
+    right responses.
 
-    Where several stages decide, the examples of one say nothing of the whole; what checks a form only rewards constants too.
+    Where several stages decide, the examples of one say nothing of the whole; what checks a form
+    only rewards constants too.
     """
     from rlenv.plugins import registry
 
-    tasks, right = list(env.tasks), defaultdict[str, list[str]](list)
+    tasks = list(env.tasks)
+    right = defaultdict[str, list[str]](list)
     try:
         (slot,) = env.slots
         plugin, _, short = slot.use.partition("/")
@@ -198,11 +243,18 @@ def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> L
         )
     tasks = tuple(read_tasks(tasks_from)) if tasks_from else ()
     if signature in SIDES:
-        return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature), words=words_of(holder))  # fmt: skip
-    if signature == "plain" and (isinstance(holder, (type, list, tuple, Composite)) or any(hasattr(holder, name) for name in METHODS[:2])):  # fmt: skip
+        return Loaded(
+            sider(holder, signature), tasks, sides=sides(holder, signature), words=words_of(holder)
+        )
+    if signature == "plain" and (
+        isinstance(holder, (type, list, tuple, Composite))
+        or any(hasattr(holder, name) for name in METHODS[:2])
+    ):
         from rlenv.environment import Environment
 
-        return _of_environment(Environment(target, holder() if isinstance(holder, type) else holder, tasks))  # fmt: skip
+        return _of_environment(
+            Environment(target, holder() if isinstance(holder, type) else holder, tasks)
+        )
     talks = converses(holder, signature) or any("tools" in task.info for task in tasks)
     return Loaded(caller(holder, signature), tasks, converses=talks, words=words_of(holder))
 

@@ -1,4 +1,6 @@
-"""Environments that judge the final state of an episode: a response is played, and its right responses are recorded calls."""
+"""Environments that judge the final state of an episode: a response is played, and its right
+responses are recorded calls.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Played:
 
 
 def needs_episodes(env: Any) -> bool:
-    """Whether a stage takes what only an episode leaves, as ``agent/state`` takes the final state."""
+    """Whether a stage takes what only an episode leaves, as ``agent/state`` takes the final
+    state.
+    """
     leaves = [slot.stage for slot in env.stages.values() if not isinstance(slot.stage, Composite)]
     return "harness" in env.tables and any(getattr(stage, "takes", ()) for stage in leaves)
 

@@ -1,4 +1,6 @@
-"""A target as an audit holds it: asked over a pipe, killed when it hangs, started again when it dies."""
+"""A target as an audit holds it: asked over a pipe, killed when it hangs, started again when it
+dies.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ ASKED = ("target", "signature", "tasks_from", "seed", "borrowed", "size")
 
 
 def placed(name: str) -> str:
-    """A file by its whole path, so that it is found from another working directory too; also of ``./file.py:name``."""
+    """A file by its whole path, so that it is found from another working directory too; also of
+    ``./file.py:name``.
+    """
     parts = name.rpartition(":")
     file, colon, rest = parts if parts[0].endswith(".py") else (name, "", "")
     return f"{os.path.abspath(file)}{colon}{rest}" if file and os.path.exists(file) else name
@@ -64,8 +68,8 @@ class Target:
 
     Args:
         spec: which.
-        patience: seconds for one response, after which the process is killed and the response is a hang; None: 10, or
-            what an environment's own limits add up to.
+        patience: seconds for one response, after which the process is killed and the response is a
+            hang; None: 10, or what an environment's own limits add up to.
         loading: seconds until it must be ready.
 
     Raises:
@@ -92,9 +96,11 @@ class Target:
         self.pass_mark = float(said["pass_mark"])
         self._in_turn = bool(said["in_turn"])  # many at once are asked one after another
         self.steady = bool(said["steady"])
-        self.converses, self.sides = bool(said["converses"]), str(said["sides"])
+        self.converses = bool(said["converses"])
+        self.sides = str(said["sides"])
         self.right: Mapping[str, Sequence[str]] = said["right"]
-        self.added, self.words = int(said["added"]), tuple(said["words"])
+        self.added = int(said["added"])
+        self.words = tuple(said["words"])
         self.acts = bool(said["acts"])
         self.weights: Mapping[str, float] = said["weights"]
         self.alone = ""  # why it judges no response by itself, but episodes; "" where it does
@@ -110,7 +116,8 @@ class Target:
         """What it says of each; a response on which it hangs or dies costs its own reply only.
 
         Args:
-            how: "alone" one after another, "many" in the target's own way, "threads" four at a time.
+            how: "alone" one after another, "many" in the target's own way, "threads" four at a
+                time.
 
         Raises:
             OutOfBudget: it hung or died, and the time was spent before the rest was asked.
@@ -123,7 +130,9 @@ class Target:
     def some(
         self, pairs: Sequence[Pair], how: str = "alone", until: float = math.inf
     ) -> dict[int, Reply]:
-        """The same by place; after a hang or a death, no more is asked once ``until`` of ``time.monotonic`` is past."""
+        """The same by place; after a hang or a death, no more is asked once ``until`` of
+        ``time.monotonic`` is past.
+        """
         replies: dict[int, Reply] = {}
         todo = list(range(len(pairs)))
         while todo and (not replies or time.monotonic() < until):
@@ -140,7 +149,9 @@ class Target:
         return replies
 
     def _round(self, pairs: Sequence[Pair], how: str) -> Iterator[tuple[int, Reply]]:
-        """Replies until all are there, or the process is gone; alone, the response that it hung on is named."""
+        """Replies until all are there, or the process is gone; alone, the response that it hung on
+        is named.
+        """
         fresh = self._process is None
         if fresh:
             self._start()
@@ -165,7 +176,11 @@ class Target:
             if not (fresh or hung or seen):
                 return  # a response of an earlier round may have done it: a fresh process is asked
             if (how == "alone" or (how == "many" and self._in_turn)) and len(seen) < len(pairs):
-                said = f"no reward after {self.patience:g} s" if hung else "the process of the target ended"  # fmt: skip
+                said = (
+                    f"no reward after {self.patience:g} s"
+                    if hung
+                    else "the process of the target ended"
+                )
                 seconds = self.patience if hung else 0.0
                 yield len(seen), Reply(None, "hang" if hung else "crash", said, seconds=seconds)
 
@@ -179,9 +194,14 @@ class Target:
         try:
             self._process = subprocess.Popen(  # noqa: S603 - an interpreter that the person names
                 command(self.spec.python, theirs, writing),
-                pass_fds=(theirs, writing), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words,
-                env=environ, cwd=self.spec.cwd, start_new_session=True,
-            )  # fmt: skip
+                pass_fds=(theirs, writing),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                env=environ,
+                cwd=self.spec.cwd,
+                start_new_session=True,
+            )
         except OSError as error:
             words.close()
             os.close(self._orders)
@@ -231,7 +251,8 @@ class Target:
         return load(line)
 
     def _kill(self) -> None:
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         if process is None:
             return
         with suppress(ProcessLookupError, PermissionError):
@@ -268,8 +289,15 @@ def _last(words: IO[bytes]) -> str:
 def _reply(message: Mapping[str, Any]) -> Reply:
     reward = message.get("reward")
     return Reply(
-        None if reward is None else float(reward), message.get("fault", ""), message.get("message", ""), message.get("said", ""),
-        float(message["seconds"]), bool(message["mutated"]), tuple(message.get("called", ())),
+        None if reward is None else float(reward),
+        message.get("fault", ""),
+        message.get("message", ""),
+        message.get("said", ""),
+        float(message["seconds"]),
+        bool(message["mutated"]),
+        tuple(message.get("called", ())),
         bool(message.get("transient", False)),
-        tuple((str(name), score) for name, score in message.get("stages", ())), tuple(message.get("seeds", ())), message.get("state", ""),
-    )  # fmt: skip
+        tuple((str(name), score) for name, score in message.get("stages", ())),
+        tuple(message.get("seeds", ())),
+        message.get("state", ""),
+    )

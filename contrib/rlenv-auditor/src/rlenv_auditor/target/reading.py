@@ -1,7 +1,8 @@
 """Says which files the functions of an env.toml read: ``python -m rlenv_auditor.target.reading``.
 
-Standard input is one line of JSON, ``{"target": ..., "pairs": [[task, response], ...]}``, and standard output one
-list of ``[function, path]``.  The functions run in this process, where an audit hook sees what they open.
+Standard input is one line of JSON, ``{"target": ..., "pairs": [[task, response], ...]}``, and
+standard output one list of ``[function, path]``.  The functions run in this process, where an audit
+hook sees what they open.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ class _Opened:
 
 
 def main() -> None:
-    """Ask every function of a file about all pairs, and say what was read besides what is declared."""
-    order, opened = json.loads(sys.stdin.readline()), _Opened()
+    """Ask every function of a file about all pairs, and say what was read besides what is
+    declared.
+    """
+    order = json.loads(sys.stdin.readline())
+    opened = _Opened()
     pairs = [(task_from(task), response) for task, response in order["pairs"]]
     found: list[tuple[str, str]] = []
     with redirect_stdout(sys.stderr), Environment.load(order["target"]) as env:

@@ -1,4 +1,6 @@
-"""Notes with which constants a target seeds generators of random numbers; runs in the target's own process."""
+"""Notes with which constants a target seeds generators of random numbers; runs in the target's own
+process.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ __all__ = ["noted_seeds", "watch_modules", "watch_random"]
 
 # Modules that a target may have imported, and what of them takes a seed.
 OTHERS = {"numpy.random": ("seed", "default_rng", "RandomState"), "torch": ("manual_seed",)}
-LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # fmt: skip
+LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
 MOST = 20  # seeds of one response
 _NOTED: dict[str, None] = {}
 
@@ -28,7 +32,9 @@ def noted_seeds() -> list[str]:
 
 
 def watch_random() -> None:
-    """Note seeds of ``random``; before the target is imported, which may bind ``random.seed`` by its name."""
+    """Note seeds of ``random``; before the target is imported, which may bind ``random.seed`` by
+    its name.
+    """
     seed = random.Random.seed
 
     @functools.wraps(seed)

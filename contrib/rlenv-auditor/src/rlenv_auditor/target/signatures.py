@@ -1,4 +1,6 @@
-"""How other people's verifiers are called: by the names of their parameters, or as their framework does."""
+"""How other people's verifiers are called: by the names of their parameters, or as their framework
+does.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ MESSAGES = ("messages", "conversation", "history", "episode", "transcript")
 
 
 def _plain(function: Callable[..., Any]) -> Call:
-    """A function as rlenv itself calls it, by the names of its parameters; ``messages`` is the whole conversation."""
+    """A function as rlenv itself calls it, by the names of its parameters; ``messages`` is the
+    whole conversation.
+    """
     named = [name for name in _parameters(function) if name in MESSAGES]
 
     def stage(messages: object) -> FunctionStage:
@@ -31,10 +35,14 @@ def _plain(function: Callable[..., Any]) -> Call:
     try:
         alone: Any = stage(()) if named else as_stage(function)
     except ConfigError as error:
-        raise ConfigError(f"{str(error).partition('; in an env.toml')[0]}; or say how it is called with --as") from error  # fmt: skip
+        raise ConfigError(
+            f"{str(error).partition('; in an env.toml')[0]}; or say how it is called with --as"
+        ) from error
     if not named:
         return lambda task, response: alone.check(attempted(task, response))
-    return lambda task, response: stage([*_asked(task, response), *_turns(response)]).check(attempted(task, response))  # fmt: skip
+    return lambda task, response: stage([*_asked(task, response), *_turns(response)]).check(
+        attempted(task, response)
+    )
 
 
 def attempted(task: Task, response: Any) -> Attempt:
@@ -70,19 +78,27 @@ def _turns(response: Any) -> list[Any]:
 def _completed(response: Any) -> list[Any]:
     """What the policy and its tools said, without what the policy was told at first."""
     turns = _turns(response)
-    first = next((n for n, turn in enumerate(turns) if turn.get("role") not in ("system", "user")), len(turns))  # fmt: skip
+    first = next(
+        (n for n, turn in enumerate(turns) if turn.get("role") not in ("system", "user")),
+        len(turns),
+    )
     return turns[first:]
 
 
 def _trl(function: Callable[..., Any]) -> Call:
-    """TRL's GRPO: ``f(prompts, completions, **columns) -> list``; every column of the data set as a list."""
+    """TRL's GRPO: ``f(prompts, completions, **columns) -> list``; every column of the data set as a
+    list.
+    """
 
     def call(task: Task, response: Any, *, chat: bool = False) -> Any:
         columns = {str(key): [value] for key, value in task.info.items()}
         for name in ("answer", "ground_truth", "solution"):
             if task.answer is not None:
                 columns.setdefault(name, [task.answer])
-        extra: dict[str, Any] = {"completion_ids": [[0] * max(1, len(_final(response)) // 4)], "trainer_state": None}  # fmt: skip
+        extra: dict[str, Any] = {
+            "completion_ids": [[0] * max(1, len(_final(response)) // 4)],
+            "trainer_state": None,
+        }
         extra |= {"log_extra": lambda *_: None, "log_metric": lambda *_: None}
         given = columns | extra if _takes_any(function) else _known(function, columns | extra)
         chat = chat or "messages" in task.info  # a conversation gets a conversation back
@@ -100,7 +116,9 @@ def _trl(function: Callable[..., Any]) -> Call:
 
 
 def _verl(function: Callable[..., Any]) -> Call:
-    """verl: ``compute_score(data_source, solution_str, ground_truth, extra_info) -> float | {"score": …}``."""
+    """verl: ``compute_score(data_source, solution_str, ground_truth, extra_info) -> float |
+    {"score": …}``.
+    """
 
     def call(task: Task, response: Any) -> Any:
         extra: Any = task.info.get("extra_info", {})
@@ -121,17 +139,31 @@ def _verifiers(function: Any) -> Call:
     score = getattr(function, "score_rollout", None)
 
     def names(task: Task, response: Any) -> dict[str, Any]:
-        prompt, completion = list(task.messages), _completed(response)
+        prompt = list(task.messages)
+        completion = _completed(response)
         info = dict(task.info)
         state = {
-            "prompt": prompt, "completion": completion, "answer": task.answer, "info": info, "task": "audit", "turn": 1,
-            "trajectory": [], "timing": {}, "responses": [],
-        }  # fmt: skip
+            "prompt": prompt,
+            "completion": completion,
+            "answer": task.answer,
+            "info": info,
+            "task": "audit",
+            "turn": 1,
+            "trajectory": [],
+            "timing": {},
+            "responses": [],
+        }
         parser = getattr(function, "parser", None)
         return {
-            "prompt": prompt, "completion": completion, "answer": task.answer, "state": state, "info": info, "task": "audit",
-            "parser": parser, **{k: v for k, v in info.items() if k not in state},
-        }  # fmt: skip
+            "prompt": prompt,
+            "completion": completion,
+            "answer": task.answer,
+            "state": state,
+            "info": info,
+            "task": "audit",
+            "parser": parser,
+            **{k: v for k, v in info.items() if k not in state},
+        }
 
     def call(task: Task, response: Any) -> Any:
         given = names(task, response)
@@ -147,7 +179,8 @@ def _verifiers(function: Any) -> Call:
 def _reasoning_gym(dataset: Any) -> Call:
     """reasoning-gym: ``dataset.score_answer(answer, entry)``; the entry is the task's own.
 
-    The answer comes without blanks around it, as the package's ``extract_answer`` and those who train on it hand it over.
+    The answer comes without blanks around it, as the package's ``extract_answer`` and those who
+    train on it hand it over.
     """
 
     def call(task: Task, response: Any) -> Any:
@@ -168,10 +201,15 @@ def _inspect(scorer: Any) -> Call:
     def call(task: Task, response: Any) -> Any:
         target = scoring.Target(_targets(task))
         state = solving.TaskState(
-            model=model.ModelName("mockllm/model"), sample_id=task.id or "1", epoch=1, input=task.prompt,
-            messages=[model.ChatMessageUser(content=task.prompt)], metadata=dict(task.info), target=target,
+            model=model.ModelName("mockllm/model"),
+            sample_id=task.id or "1",
+            epoch=1,
+            input=task.prompt,
+            messages=[model.ChatMessageUser(content=task.prompt)],
+            metadata=dict(task.info),
+            target=target,
             output=model.ModelOutput.from_content("mockllm/model", _final(response)),
-        )  # fmt: skip
+        )
         said = awaited(made(state, target))
         return None if said is None else number(said.value)
 
@@ -186,7 +224,8 @@ def _targets(task: Task) -> Any:
 
 
 SIGNATURES: Mapping[str, Callable[[Any], Call]] = {
-    "plain": _plain, "trl": _trl, "verl": _verl, "verifiers": _verifiers, "reasoning-gym": _reasoning_gym, "inspect": _inspect,
+    "plain": _plain, "trl": _trl, "verl": _verl, "verifiers": _verifiers,
+    "reasoning-gym": _reasoning_gym, "inspect": _inspect,
 }  # fmt: skip
 
 
@@ -218,8 +257,8 @@ def awaited(said: Any) -> Any:
 def converses(function: Any, signature: str) -> bool:
     """Whether a function asks for whole conversations.
 
-    Those of TRL and verifiers are given messages also where an episode is one question and one reply: there the tasks
-    tell, or a person.
+    Those of TRL and verifiers are given messages also where an episode is one question and one
+    reply: there the tasks tell, or a person.
     """
     names = {*MESSAGES, "trajectory"}
     return signature == "plain" and not names.isdisjoint(_parameters(function))

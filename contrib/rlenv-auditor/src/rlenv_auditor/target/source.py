@@ -1,4 +1,6 @@
-"""The string literals of a function and of what it calls in its own module: what a verifier looks for is written there."""
+"""The string literals of a function and of what it calls in its own module: what a verifier looks
+for is written there.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Any
 
 __all__ = ["words_of"]
 
-MOST, LONGEST = 120, 200  # literals, and characters of one
+# literals, and characters of one
+MOST = 120
+LONGEST = 200
 
 
 def words_of(function: Any) -> Sequence[str]:
@@ -39,14 +43,21 @@ def _named(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 def _literals(known: dict[str, ast.stmt], first: str) -> Iterator[str]:
     """Of a definition, and of those that it names, each once."""
-    waiting, done = [first], set[str]()
+    waiting = [first]
+    done = set[str]()
     while waiting:
         name = waiting.pop(0)
         if name in done or name not in known:
             continue
         done.add(name)
         nodes = list(_walked(known[name]))
-        yield from (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and 1 < len(node.value) <= LONGEST)  # fmt: skip
+        yield from (
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and 1 < len(node.value) <= LONGEST
+        )
         waiting += [node.id for node in nodes if isinstance(node, ast.Name)]
 
 

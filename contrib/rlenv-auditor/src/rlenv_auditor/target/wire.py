@@ -1,4 +1,6 @@
-"""What crosses between an audit and the process of its target: one JSON object a line, ASCII only."""
+"""What crosses between an audit and the process of its target: one JSON object a line, ASCII
+only.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def load(line: bytes) -> dict[str, Any]:
 def task_to(task: Task) -> dict[str, Any]:
     """A task as JSON values."""
     return {
-        "id": task.id, "prompt": plain(task.prompt), "answer": plain(task.answer), "info": plain(dict(task.info)),
+        "id": task.id, "prompt": plain(task.prompt), "answer": plain(task.answer),
+        "info": plain(dict(task.info)),
     }  # fmt: skip
 
 

@@ -21,8 +21,9 @@ def command(*, plugins: tuple[str, ...]) -> None:
     """Report machine capabilities: Python, what is installed and from where, sandboxes, the secret,
     workers and their limits, extras.
 
-    The command starts a worker, and kills an endless stage, to test both. It reports the sandboxes of the plugin
-    `sandbox`, or of each PLUGIN, and loads no other plugin. Exit status 1 if something essential fails.
+    The command starts a worker, and kills an endless stage, to test both. It reports the sandboxes
+    of the plugin `sandbox`, or of each PLUGIN, and loads no other plugin. Exit status 1 if
+    something essential fails.
     """
     from rlenv.plugins import installed
 

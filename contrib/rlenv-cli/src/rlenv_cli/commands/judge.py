@@ -65,8 +65,8 @@ def calibrate(  # noqa: PLR0917 - click names them
 ) -> None:
     """Compare the judge of ENV with human LABELS, and report how well they agree.
 
-    LABELS is .jsonl, .json, .csv or .parquet; every row has "task" or "prompt", "response", and "label": a number
-    from 0 to 1, or true or false.
+    LABELS is .jsonl, .json, .csv or .parquet; every row has "task" or "prompt", "response", and
+    "label": a number from 0 to 1, or true or false.
 
     Exit status: 0 on success; 2 for an invalid file or argument; 3 if a response got no verdict.
 
@@ -86,8 +86,8 @@ def calibrate(  # noqa: PLR0917 - click names them
         title = f"{one_line(loaded.name, 60)}: {slot.name}"
     if len(found.rows) < LEAST:
         raise InputError(
-            f"{visible(file)}: {amount(len(found.rows), 'response')} with label and score; at least {LEAST} are needed; "
-            f"{found.unscored} got no verdict {one_line(found.why, 200)}"
+            f"{visible(file)}: {amount(len(found.rows), 'response')} with label and score; at least"
+            f" {LEAST} are needed; {found.unscored} got no verdict {one_line(found.why, 200)}"
         )
     measured = plugin("judge", "calibrating.measure").measure(found, mark=mark, style=style)
     _write(measured, title, out, page, as_json=as_json)

@@ -31,7 +31,10 @@ OWN = frozenset(  # plugins of rlenv's own repository, installed or not
 )
 _NEXT = {
     "plugin": "  cd {folder}\n  pip install -e '.[test]'\n  rlenv check {name}\n",
-    "env": "  cd {folder}\n  pip install -e .\n  rlenv envs\n  rlenv score {name} responses.jsonl -o scores.jsonl\n",
+    "env": (
+        "  cd {folder}\n  pip install -e .\n  rlenv envs\n  rlenv score {name} responses.jsonl -o"
+        " scores.jsonl\n"
+    ),
 }
 
 
@@ -80,5 +83,6 @@ def _refuse_taken(kind: str, name: str) -> None:
         return
     what = "plugins" if kind == "plugin" else "environments"
     raise Mistake(
-        f"the name '{name}' is taken by {who}: two {what} of one name are both unusable, so choose another"
+        f"the name '{name}' is taken by {who}: two {what} of one name are both unusable, so choose"
+        " another"
     )

@@ -22,7 +22,11 @@ from rlenv_cli.rolling.person import Person
 @click.option("--task", "task_id", metavar="ID", help="The id of the task; the first by default.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the episode.")
 @environments.set_option
-@click.option("--public", is_flag=True, help="Leave out what only the operator may see: answers and gold values.")  # fmt: skip
+@click.option(
+    "--public",
+    is_flag=True,
+    help="Leave out what only the operator may see: answers and gold values.",
+)
 def command(
     *,
     env: str,
@@ -33,10 +37,12 @@ def command(
 ) -> None:
     """Play one task of the environment ENV yourself, in the policy's place.
 
-    What a policy would be given is shown. A line is an answer; `/call NAME key=value` calls a tool; `/help` says what else there
-    is; Ctrl-D gives up. In the end the reward is explained as `rlenv verify` does. Lines may also come by a pipe.
+    What a policy would be given is shown. A line is an answer; `/call NAME key=value` calls a tool;
+    `/help` says what else there is; Ctrl-D gives up. In the end the reward is explained as `rlenv
+    verify` does. Lines may also come by a pipe.
 
-    Exit status: 0 on success; 2 for an invalid file or argument; 3 if the episode has no score; 130 after Ctrl-C.
+    Exit status: 0 on success; 2 for an invalid file or argument; 3 if the episode has no score; 130
+    after Ctrl-C.
 
     Example: rlenv play env.toml --task t1
     """
@@ -48,7 +54,8 @@ def command(
         if not loaded.tasks:
             raise Mistake(f"{env}: the environment has no tasks, so there is nothing to play")
         task = loaded.tasks[0] if task_id is None else loaded.tasks.by_id(typed(task_id))
-        made, person = Episode(loaded), Person()
+        made = Episode(loaded)
+        person = Person()
         try:
             asyncio.run(_played(made, task, person, seed))
         except plugin("agent", "tools.errors").EpisodeError as error:

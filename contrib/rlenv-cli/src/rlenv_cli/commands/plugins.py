@@ -17,7 +17,9 @@ from rlenv_cli.console import block, console, one_line, visible
 
 @frozen
 class Tried:
-    """What loading a plugin and each of its stages showed: its state, and every problem with its traceback."""
+    """What loading a plugin and each of its stages showed: its state, and every problem with its
+    traceback.
+    """
 
     info: PluginInfo
     stages: str
@@ -32,7 +34,8 @@ class Tried:
 def command(*, verbose: bool) -> None:
     """List installed plugins with their distribution, stages and errors.
 
-    Every plugin and every stage is loaded to find errors. A plugin with an error affects only environments that use it.
+    Every plugin and every stage is loaded to find errors. A plugin with an error affects only
+    environments that use it.
     """
     from rich.box import SIMPLE
     from rich.table import Table
@@ -84,7 +87,9 @@ def _try(name: str) -> Tried:
 
 
 def _trace(said: str, error: PluginError) -> str:
-    """The traceback that the registry kept, or that of what the plugin raised; "" where it raised nothing."""
+    """The traceback that the registry kept, or that of what the plugin raised; "" where it raised
+    nothing.
+    """
     if "\n" in said or error.__cause__ is None:
         return said if "\n" in said else ""
     return f"{error}\n{''.join(format_exception(error.__cause__))}"

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 @click.option(
     "--tasks",
     metavar="ENV",
-    help="The environment of the run (env.toml or an installed name): adds splits, prompts and sections of plugins.",
+    help=(
+        "The environment of the run (env.toml or an installed name): adds splits, prompts and"
+        " sections of plugins."
+    ),
 )
 @environments.set_option
 @click.option(
@@ -50,9 +53,10 @@ def command(
 ) -> None:
     """Write an HTML report of a score file, or compare two score files.
 
-    OUT is a file written by `rlenv score -o`. The report is one HTML file that needs no network. It shows rewards, pass
-    rate, stages, unscored and slow responses, and the calculation of each reward. With a second file, it shows what
-    changed from the first to the second, and for which tasks.
+    OUT is a file written by `rlenv score -o`. The report is one HTML file that needs no network. It
+    shows rewards, pass rate, stages, unscored and slow responses, and the calculation of each
+    reward. With a second file, it shows what changed from the first to the second, and for which
+    tasks.
 
     Exit status: 0 on success; 2 for an invalid file or argument.
 
@@ -84,7 +88,9 @@ def check(out: Path, inputs: list[Path]) -> None:
 
 
 def of_run(scores: Path, out: Path, env: Environment, *, quiet: bool) -> None:
-    """The report of a run that has just ended; should it fail, the scores are safe and the message says so."""
+    """The report of a run that has just ended; should it fail, the scores are safe and the message
+    says so.
+    """
     from rlenv_cli.report import known_from
 
     try:

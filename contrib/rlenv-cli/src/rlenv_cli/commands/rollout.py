@@ -30,20 +30,73 @@ from .score import SHOWN_NAME, show
 
 @click.command("rollout")
 @click.argument("env", metavar="ENV")
-@click.option("--policy", required=True, metavar="POLICY", help="URL of an endpoint, module:function or ./file.py:function.")  # fmt: skip
+@click.option(
+    "--policy",
+    required=True,
+    metavar="POLICY",
+    help="URL of an endpoint, module:function or ./file.py:function.",
+)
 @click.option("--model", default="", metavar="NAME", help="The model at the endpoint of --policy.")
-@click.option("--sampling", multiple=True, metavar="KEY=VALUE", help="A field of requests to the endpoint, as temperature=0.7; wins over [config]. May be repeated.")  # fmt: skip
-@click.option("--token-ids", is_flag=True, help="Ask a vLLM server for token ids, and write them to OUT.")  # fmt: skip
-@click.option("--key-env", default="", metavar="NAME", help="The environment variable that holds the endpoint's key.")  # fmt: skip
+@click.option(
+    "--sampling",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help=(
+        "A field of requests to the endpoint, as temperature=0.7; wins over [config]. May be"
+        " repeated."
+    ),
+)
+@click.option(
+    "--token-ids", is_flag=True, help="Ask a vLLM server for token ids, and write them to OUT."
+)
+@click.option(
+    "--key-env",
+    default="",
+    metavar="NAME",
+    help="The environment variable that holds the endpoint's key.",
+)
 @target_options
-@click.option("-n", "samples", type=click.IntRange(min=1), default=1, show_default=True, help="Rollouts of each task, each with a seed of its own.")  # fmt: skip
-@click.option("--task", "tasks", multiple=True, metavar="ID", help="Play only this task. May be repeated.")  # fmt: skip
+@click.option(
+    "-n",
+    "samples",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Rollouts of each task, each with a seed of its own.",
+)
+@click.option(
+    "--task", "tasks", multiple=True, metavar="ID", help="Play only this task. May be repeated."
+)
 @click.option("--split", default="", metavar="NAME", help="Play only the tasks of this split.")
 @click.option("--limit", type=click.IntRange(min=1), help="Play only the first N tasks.")
-@click.option("--concurrent", type=click.IntRange(1, 10_000), default=16, show_default=True, help="Rollouts that run at the same time.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the run; the seed of each rollout follows from it.")  # fmt: skip
-@click.option("--replay", type=click.Choice(["live", "record", "pin"]), help="Of calls of tools; wins over [config].")  # fmt: skip
-@click.option("--policy-timeout", "patience", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, metavar="SECONDS", help="For one call of the policy, or one request to the endpoint.")  # fmt: skip
+@click.option(
+    "--concurrent",
+    type=click.IntRange(1, 10_000),
+    default=16,
+    show_default=True,
+    help="Rollouts that run at the same time.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Of the run; the seed of each rollout follows from it.",
+)
+@click.option(
+    "--replay",
+    type=click.Choice(["live", "record", "pin"]),
+    help="Of calls of tools; wins over [config].",
+)
+@click.option(
+    "--policy-timeout",
+    "patience",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one call of the policy, or one request to the endpoint.",
+)
 @environments.set_option
 def command(
     *,
@@ -66,25 +119,32 @@ def command(
 ) -> None:
     """Let a policy play the tasks of the environment ENV, and score what it does.
 
-    ENV is a path to an env.toml or the name of an installed environment; without a [harness] each task is one turn. POLICY is
-    the URL of an endpoint that speaks chat completions, or a function of (messages, tools) that returns a text or a message.
-    OUT is a score file, which `rlenv report` reads, with one line per rollout in the order in which they end.
+    ENV is a path to an env.toml or the name of an installed environment; without a [harness] each
+    task is one turn. POLICY is the URL of an endpoint that speaks chat completions, or a function
+    of (messages, tools) that returns a text or a message. OUT is a score file, which `rlenv report`
+    reads, with one line per rollout in the order in which they end.
 
-    A rollout in which the policy fails (its endpoint cannot be reached, it raises, it gives no action in time) is not in OUT:
-    it is no evidence of a reward, and --resume plays it.
+    A rollout in which the policy fails (its endpoint cannot be reached, it raises, it gives no
+    action in time) is not in OUT: it is no evidence of a reward, and --resume plays it.
 
-    Exit status: 0 on success; 2 for an invalid file or argument; 3 if the policy failed in a rollout, or more than
+    Exit status: 0 on success; 2 for an invalid file or argument; 3 if the policy failed in a
+    rollout, or more than
     --max-unscored rollouts have no score; 130 after Ctrl-C.
 
-    Example: rlenv rollout env.toml --policy http://127.0.0.1:8000/v1 --model NAME -n 8 -o rollouts.jsonl
+    Example: rlenv rollout env.toml --policy http://127.0.0.1:8000/v1 --model NAME -n 8 -o
+    rollouts.jsonl
     """
     plugin("agent", "rollouts")
     target.check(["rlenv", "rollout", env, "--policy", policy], {"the environment": Path(env)})
-    started, asked = time.monotonic(), Endpoint(model, _sampling(sampling), key_env, token_ids)
+    started = time.monotonic()
+    asked = Endpoint(model, _sampling(sampling), key_env, token_ids)
     made = chosen(policy, asked, seed=seed, patience=patience, concurrent=concurrent)
     with environments.load(env, settings, quiet=target.quiet) as loaded:
         if loaded.group_only:
-            raise Mistake(f"{', '.join(loaded.group_only)}: judges responses side by side, and a rollout is judged alone; use `rlenv score --group`")  # fmt: skip
+            raise Mistake(
+                f"{', '.join(loaded.group_only)}: judges responses side by side, and a rollout is"
+                " judged alone; use `rlenv score --group`"
+            )
         if replay:
             config: Any = loaded.tables.get("config") or plugin("agent", "tables").Config()
             loaded.tables["config"] = evolve(config, replay=replay)
@@ -100,8 +160,26 @@ def command(
         source = Source(Path(policy), policy, made.sha256, planned, (0, 0, 0))
         with closing(DurableFile(target.out)) as file:
             target.check_free()  # now nobody else writes it
-            wishes = Wishes(None, grouped=False, limit=limit, resume=target.resume, retry=target.retry_unscored, quiet=target.quiet)  # fmt: skip
-            work = Rolling(loaded, source, file, wishes, Tally(), policy=made, tasks=wanted, samples=samples, concurrent=concurrent, seed=seed)  # fmt: skip
+            wishes = Wishes(
+                None,
+                grouped=False,
+                limit=limit,
+                resume=target.resume,
+                retry=target.retry_unscored,
+                quiet=target.quiet,
+            )
+            work = Rolling(
+                loaded,
+                source,
+                file,
+                wishes,
+                Tally(),
+                policy=made,
+                tasks=wanted,
+                samples=samples,
+                concurrent=concurrent,
+                seed=seed,
+            )
             run(work, header)
     _tell(work, target, time.monotonic() - started)
 
@@ -129,6 +207,10 @@ def _tell(work: Rolling, target: Target, wall: float) -> None:
         )
     if failed := work.failed.total():
         early = "; after so many failures in a row no others were begun" if work.hopeless else ""
-        click.echo(f"rlenv: {amount(failed, 'rollout')} not in {visible(str(target.out))}{early}; the same command with --resume plays what is missing", err=True)  # fmt: skip
+        click.echo(
+            f"rlenv: {amount(failed, 'rollout')} not in {visible(str(target.out))}{early}; the same"
+            " command with --resume plays what is missing",
+            err=True,
+        )
     if failed or too_many:
         raise click.exceptions.Exit(3)

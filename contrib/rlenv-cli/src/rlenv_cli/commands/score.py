@@ -59,10 +59,13 @@ def command(
 ) -> None:
     """Score the RESPONSES of a file with the environment ENV.
 
-    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .json (one list), .csv or .parquet (also .gz), or - for JSON lines on standard
-    input. Every row has "task" (an id) or "prompt", and "response" (a string or a list of messages). OUT gets one JSON line per response, in the same order.
+    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .json
+    (one list), .csv or .parquet (also .gz), or - for JSON lines on standard input. Every row has
+    "task" (an id) or "prompt", and "response" (a string or a list of messages). OUT gets one JSON
+    line per response, in the same order.
 
-    Exit status: 0 on success; 2 for an invalid file or argument, or a file without responses; 3 if more than --max-unscored responses have no score; 130 after Ctrl-C.
+    Exit status: 0 on success; 2 for an invalid file or argument, or a file without responses; 3 if
+    more than --max-unscored responses have no score; 130 after Ctrl-C.
 
     Example: rlenv score env.toml responses.jsonl -o scores.jsonl
     """
@@ -77,7 +80,9 @@ def command(
         source = responses.survey(path, shown, grouped=group)
         if source.count == 0:
             raise Mistake(f"{source.shown} contains no responses, so nothing was scored")
-        wishes = Wishes(workers, group, limit, target.resume, target.retry_unscored, target.quiet, elsewhere)  # fmt: skip
+        wishes = Wishes(
+            workers, group, limit, target.resume, target.retry_unscored, target.quiet, elsewhere
+        )
         work = _scored(loaded, source, target, wishes)
     if not target.quiet:
         show(work.tally, loaded, target.out, time.monotonic() - started)

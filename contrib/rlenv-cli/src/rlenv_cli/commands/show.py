@@ -1,4 +1,6 @@
-"""``rlenv show``: the parts of one environment: its tasks, its verifier, its configuration, the tables of plugins."""
+"""``rlenv show``: the parts of one environment: its tasks, its verifier, its configuration, the
+tables of plugins.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 @click.argument("env", metavar="ENV")
 @environments.set_option
 def command(*, env: str, settings: tuple[str, ...]) -> None:
-    """Show the parts of the environment ENV: tasks (T), verifier (V), configuration (C) and tables of plugins.
+    """Show the parts of the environment ENV: tasks (T), verifier (V), configuration (C) and tables
+    of plugins.
 
     Example: rlenv show env.toml
     """

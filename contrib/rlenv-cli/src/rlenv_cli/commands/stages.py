@@ -34,7 +34,9 @@ KINDS = {
 @click.command("stages")
 @click.argument("name", required=False)
 def command(*, name: str | None) -> None:
-    """List the stages of all plugins or of one (math), or show the options of one stage (math/equal)."""
+    """List the stages of all plugins or of one (math), or show the options of one stage
+    (math/equal).
+    """
     from rlenv.plugins import registry
 
     out = console()
@@ -191,7 +193,9 @@ def prose(cls: Any) -> str:
 
 
 def first_sentence(cls: Any) -> str:
-    """Return the first sentence of the docstring, or its first paragraph where that is one sentence."""
+    """Return the first sentence of the docstring, or its first paragraph where that is one
+    sentence.
+    """
     paragraph = prose(cls).split("\n\n", maxsplit=1)[0]
     return re.split(r"(?<=[.;])\s", paragraph, maxsplit=1)[0].replace(";", ".")
 
@@ -229,7 +233,8 @@ def argument_docs(cls: Any) -> dict[str, str]:
     """Name → text of the ``Args:`` sections of the docstrings of a class and its bases."""
     docs = [inspect.cleandoc(each.__doc__ or "") for each in getattr(cls, "__mro__", [cls])]
     found: dict[str, str] = {}
-    inside, names = False, list[str]()
+    inside = False
+    names = list[str]()
     for line in "\n".join(reversed(docs)).splitlines():
         if not line.startswith(" "):
             inside = line.strip() in ("Args:", "Options:") or (inside and not line.strip())

@@ -39,7 +39,9 @@ class Finding:
 
 
 def findings(plugins: Sequence[str]) -> Iterator[Finding]:
-    """Every check in the order of the report, with the sandboxes of these plugins, each as soon as it is known."""
+    """Every check in the order of the report, with the sandboxes of these plugins, each as soon as
+    it is known.
+    """
     yield _python()
     yield _system()
     yield from _installed()
@@ -59,7 +61,10 @@ def findings(plugins: Sequence[str]) -> Iterator[Finding]:
 def _python() -> Finding:
     from rlenv.plugins import version
 
-    said = f"{platform.python_implementation()} {platform.python_version()}, rlenv {version('rlenv-core')}"
+    said = (
+        f"{platform.python_implementation()} {platform.python_version()}, rlenv"
+        f" {version('rlenv-core')}"
+    )
     return Finding("python", said, sys.version_info >= MIN_PYTHON, essential=True)
 
 
@@ -71,7 +76,9 @@ def _system() -> Finding:
 
 
 def _installed() -> Iterator[Finding]:
-    """Every distribution of rlenv with its origin; another project of the same name is a failure."""
+    """Every distribution of rlenv with its origin; another project of the same name is a
+    failure.
+    """
     import rlenv
 
     from .origins import CORE, origins, shadowed
@@ -98,15 +105,22 @@ def _plugins() -> Iterator[Finding]:
 
 
 def _sandboxes(plugin: str) -> Iterator[Finding]:
-    """What the sandboxes of a plugin say of themselves, in a process of their own, which may take a minute."""
+    """What the sandboxes of a plugin say of themselves, in a process of their own, which may take a
+    minute.
+    """
     argv = [sys.executable, "-P", "-m", "rlenv_cli.machine.diagnose", plugin]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with tempfile.TemporaryFile() as heard:
         try:
             ran = subprocess.run(  # noqa: S603 - this very interpreter
-                argv, stdin=subprocess.DEVNULL, stdout=heard, stderr=subprocess.DEVNULL,
-                env=environ, timeout=DIAGNOSIS_SECONDS, check=False,
-            )  # fmt: skip
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=heard,
+                stderr=subprocess.DEVNULL,
+                env=environ,
+                timeout=DIAGNOSIS_SECONDS,
+                check=False,
+            )
             ended = "" if ran.returncode == 0 else f"it ended with status {ran.returncode}"
         except subprocess.TimeoutExpired:
             ended = f"it took more than {DIAGNOSIS_SECONDS:g} s"

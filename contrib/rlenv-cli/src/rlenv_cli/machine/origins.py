@@ -38,7 +38,8 @@ class Origin:
 
 
 def origins(found: Iterable[Distribution] | None = None) -> Iterator[Origin]:
-    """Yield every distribution of rlenv's names or entry points, the first on the path for each name.
+    """Yield every distribution of rlenv's names or entry points, the first on the path for each
+    name.
 
     Args:
         found: the distributions to look at; those on ``sys.path`` unless given.

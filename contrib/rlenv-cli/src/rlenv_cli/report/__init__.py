@@ -1,7 +1,7 @@
 """The report of one or two runs: a single HTML file that needs no network and no server.
 
-``gather`` reads a file of scores, ``write`` makes the page; ``rlenv report`` and ``rlenv score --report``
-are the commands around them.
+``gather`` reads a file of scores, ``write`` makes the page; ``rlenv report`` and ``rlenv score
+--report`` are the commands around them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ TOLERANCE = 1e-6
 
 @define
 class Base:
-    """Collects what each row says of the base; rows that were clamped, gated or unscored say nothing."""
+    """Collects what each row says of the base; rows that were clamped, gated or unscored say
+    nothing.
+    """
 
     low: float = math.inf
     high: float = -math.inf

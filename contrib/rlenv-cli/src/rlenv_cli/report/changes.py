@@ -30,8 +30,9 @@ def header(found: Comparison, *, public: bool) -> str:
 def _run(name: str, run: Gathered) -> str:
     when = f"{run.written.day} {run.written:%B %Y, %H:%M} UTC"
     return (
-        f'<span class="run"><b>{name}</b> {esc(run.shown, 80)}, {esc(amount(run.tally.rows, "response"))}, '
-        f"{when}, fingerprint {code(run.header.fingerprint)}</span>"
+        f'<span class="run"><b>{name}</b> {esc(run.shown, 80)},'
+        f" {esc(amount(run.tally.rows, 'response'))}, {when}, fingerprint"
+        f" {code(run.header.fingerprint)}</span>"
     )
 
 
@@ -51,7 +52,8 @@ def body(found: Comparison) -> str:
 
 
 def _figures(found: Comparison) -> str:
-    a, b = found.a.tally, found.b.tally
+    a = found.a.tally
+    b = found.b.tally
     rates = pass_interval(a), pass_interval(b)
     means = reward_interval(a), reward_interval(b)
     passes = tuple(None if r is None else r.mean for r in rates)
@@ -129,12 +131,19 @@ def _changes(found: Comparison) -> str:
 def _flips(found: Comparison) -> str:
     pairs = [(p.a, p.b) for p in found.pairs if p.a is not None and p.b is not None]
     flips = [(found.a.columns.passed[i], found.b.columns.passed[j]) for i, j in pairs]
-    up, down = flips.count((False, True)), flips.count((True, False))
-    return f"<p>{esc(amount(up, 'row'))} went from failed to passed, {down:,} from passed to failed.</p>"
+    up = flips.count((False, True))
+    down = flips.count((True, False))
+    return (
+        f"<p>{esc(amount(up, 'row'))} went from failed to passed, {down:,} from passed to"
+        " failed.</p>"
+    )
 
 
 def _rewards(found: Comparison) -> str:
-    legend = '<ul class="legend"><li><span class="key run0"></span>A</li><li><span class="key run1"></span>B</li></ul>'
+    legend = (
+        '<ul class="legend"><li><span class="key run0"></span>A</li><li><span class="key'
+        ' run1"></span>B</li></ul>'
+    )
     return histogram(found.a.rewards, found.b.rewards) + legend
 
 
@@ -142,7 +151,10 @@ def _tasks(found: Comparison) -> str:
     up = sum(t.delta > 1e-9 for t in found.tasks.values())
     down = sum(t.delta < -1e-9 for t in found.tasks.values())
     same = len(found.tasks) - up - down
-    lead = f"<p>Of {esc(amount(len(found.tasks), 'task'))} scored in both, {up:,} gained, {down:,} lost, {same:,} kept their mean reward.</p>"
+    lead = (
+        f"<p>Of {esc(amount(len(found.tasks), 'task'))} scored in both, {up:,} gained, {down:,}"
+        f" lost, {same:,} kept their mean reward.</p>"
+    )
     tables = [
         _most("gained most", most_changed(found, 1)),
         _most("lost most", most_changed(found, -1)),

@@ -47,7 +47,9 @@ class Columns:
         return len(self.task)
 
     def add(self, row: ScoreRow, split: str) -> None:
-        task, fault, stop = row["task"], row["fault"], row.get("stopped_at")
+        task = row["task"]
+        fault = row["fault"]
+        stop = row.get("stopped_at")
         reward = row["reward"]
         self.task.append(None if task is None else sys.intern(task))
         self.split.append(sys.intern(split))

@@ -105,7 +105,8 @@ def _paired(
 def _change(a: Gathered, b: Gathered, i: int | None, j: int | None) -> str:
     if i is None or j is None:
         return "only in B" if i is None else "only in A"
-    x, y = a.columns.reward[i], b.columns.reward[j]
+    x = a.columns.reward[i]
+    y = b.columns.reward[j]
     if x is None or y is None:
         return "same" if x is y else "newly scored" if x is None else "newly unscored"
     if abs(y - x) <= EPSILON:
@@ -116,14 +117,19 @@ def _change(a: Gathered, b: Gathered, i: int | None, j: int | None) -> str:
 def _count(found: Comparison, pair: Pair) -> None:
     if pair.a is None or pair.b is None or pair.task is None:
         return
-    x, y = found.a.columns.reward[pair.a], found.b.columns.reward[pair.b]
+    x = found.a.columns.reward[pair.a]
+    y = found.b.columns.reward[pair.b]
     if x is not None and y is not None:
         sums = found.tasks.setdefault(pair.task, TaskChange())
-        sums.n, sums.a, sums.b = sums.n + 1, sums.a + x, sums.b + y
+        sums.n = sums.n + 1
+        sums.a = sums.a + x
+        sums.b = sums.b + y
 
 
 def shift(tasks: Mapping[str, TaskChange]) -> Shift | None:
-    """The paired difference of the mean rewards, tasks taken as independent; None without a pair."""
+    """The paired difference of the mean rewards, tasks taken as independent; None without a
+    pair.
+    """
     clusters = [Cluster(t.n, t.b - t.a, 0.0) for t in tasks.values()]
     n = sum(c.n for c in clusters)
     if not n:
@@ -143,7 +149,8 @@ def most_changed(found: Comparison, sign: int, count: int = 8) -> list[tuple[str
 
 def notes(found: Comparison) -> list[str]:
     """What makes the two runs hard to compare."""
-    a, b = found.a.header, found.b.header
+    a = found.a.header
+    b = found.b.header
     said = []
     if a.fingerprint != b.fingerprint:
         said.append(
@@ -160,7 +167,8 @@ def notes(found: Comparison) -> list[str]:
 
 def table(found: Comparison) -> dict[str, Any]:
     """The columns of the page's table of pairs."""
-    a, b = found.a.columns, found.b.columns
+    a = found.a.columns
+    b = found.b.columns
     return {
         "a": [-1 if p.a is None else p.a for p in found.pairs],
         "b": [-1 if p.b is None else p.b for p in found.pairs],

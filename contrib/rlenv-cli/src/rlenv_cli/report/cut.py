@@ -1,4 +1,6 @@
-"""What of a row goes into a report: long parts cut and marked, private parts left out on request."""
+"""What of a row goes into a report: long parts cut and marked, private parts left out on
+request.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,8 @@ def shown_value(value: Any, limit: int = WIDE) -> Any:
     """A JSON value no larger than a reader takes in; what is left out is said in its place.
 
     Args:
-        limit: that of the responses; texts here are cut at a quarter of it, within 40 to 1,000 characters.
+        limit: that of the responses; texts here are cut at a quarter of it, within 40 to 1,000
+            characters.
     """
     chars = max(40, min(VALUE_CHARS, limit // 4))
     return _shown(value, VALUE_DEPTH, [max(20, min(VALUE_PARTS, limit // 4))], chars)
@@ -133,7 +136,9 @@ def shown_fault(fault: Any, *, public: bool, limit: int = WIDE) -> dict[str, Any
 def shown_stages(
     stages: Any, *, public: bool, limit: int = WIDE, depth: int = 12
 ) -> list[dict[str, Any]]:
-    """The stages of a row as the page reads them; without ``private`` and messages for the public."""
+    """The stages of a row as the page reads them; without ``private`` and messages for the
+    public.
+    """
     left = len(stages) - STAGES
     found = [_stage(s, public=public, limit=limit, depth=depth) for s in stages[:STAGES]]
     if left > 0:

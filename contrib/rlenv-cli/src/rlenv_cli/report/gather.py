@@ -46,15 +46,20 @@ class Known:
 
 
 def known_from(env: Environment, *, public: bool = False) -> Known:
-    """What a report takes from an environment; ``public``: nothing that only the operator may see."""
+    """What a report takes from an environment; ``public``: nothing that only the operator may
+    see.
+    """
     tasks = {t.id: (t.split, t.prompt, t.answer) for t in env.tasks if t.id is not None}
-    base, said = getattr(env.root, "base", None), sections(env, public=public)
+    base = getattr(env.root, "base", None)
+    said = sections(env, public=public)
     return Known(tasks, env.tasks.sha256, env.pass_mark, base, env.name, said)
 
 
 @define
 class Gathered:
-    """A file of scores, read once.  ``columns`` hold the first 100,000 rows, all else counts every row."""
+    """A file of scores, read once.  ``columns`` hold the first 100,000 rows, all else counts every
+    row.
+    """
 
     path: Path
     header: Header
@@ -109,7 +114,8 @@ class Gathered:
                 row = next(rows, None)
                 if row is None or row["task"] != task or reader.header != self.header:
                     raise InputError(
-                        f"{visible(str(self.path))}: changed while it was read; make the report again"
+                        f"{visible(str(self.path))}: changed while it was read; make the report"
+                        " again"
                     )
                 yield row
 
@@ -151,9 +157,9 @@ def gather(path: Path, known: Known | None = None) -> Gathered:
 def _same_tasks(path: Path, header: Header, known: Known | None) -> None:
     if known is not None and known.sha256 != header.tasks_sha256:
         raise InputError(
-            f"{visible(str(path))}: was scored with other tasks than {visible(known.source)} has now "
-            f"(tasks_sha256 {visible(header.tasks_sha256[:12])} there, {known.sha256[:12]} now); "
-            "give the environment that it was scored with, or leave --tasks out"
+            f"{visible(str(path))}: was scored with other tasks than {visible(known.source)} has"
+            f" now (tasks_sha256 {visible(header.tasks_sha256[:12])} there, {known.sha256[:12]}"
+            " now); give the environment that it was scored with, or leave --tasks out"
         )
 
 

@@ -31,7 +31,9 @@ def figure(label: str, value: str, *notes: str) -> str:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, caption: str = ""
 ) -> str:
-    """A table of cells that are HTML already; the first ``left`` columns are texts, the rest numbers."""
+    """A table of cells that are HTML already; the first ``left`` columns are texts, the rest
+    numbers.
+    """
     kinds = ["" if i < left else ' class="n"' for i in range(len(heads))]
     top = "".join(f'<th scope="col"{k}>{esc(h)}</th>' for h, k in zip(heads, kinds, strict=True))
     body = "".join(
@@ -39,7 +41,10 @@ def table(
         for row in rows
     )
     said = f"<caption>{esc(caption)}</caption>" if caption else ""
-    return f'<div class="scroll"><table>{said}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        "<div"
+        f' class="scroll"><table>{said}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def row_link(row: int) -> str:
@@ -81,26 +86,38 @@ def interval_bar(found: Interval | None) -> str:
     """A line from 0 to 1 with the interval as a band and the mean as a tick."""
     if found is None:
         return ""
-    low, high = found.low, found.high
+    low = found.low
+    high = found.high
     band = (
         ""
         if low is None or high is None
-        else f'<rect class="band" x="{200 * low:.1f}" y="2" width="{max(1.0, 200 * (high - low)):.1f}" height="8" rx="2"/>'
+        else (
+            f'<rect class="band" x="{200 * low:.1f}" y="2"'
+            f' width="{max(1.0, 200 * (high - low)):.1f}" height="8" rx="2"/>'
+        )
     )
     tick = f'<rect class="tick" x="{200 * found.mean - 1:.1f}" y="0" width="2" height="12"/>'
-    return f'<svg class="interval" viewBox="-2 0 204 12" aria-hidden="true"><line x1="0" x2="200" y1="6" y2="6"/>{band}{tick}</svg>'
+    return (
+        '<svg class="interval" viewBox="-2 0 204 12" aria-hidden="true"><line x1="0" x2="200"'
+        f' y1="6" y2="6"/>{band}{tick}</svg>'
+    )
 
 
 def spark(bars: Bars) -> str:
     """The distribution of a stage's scores, as small as a word."""
     top = max(bars.counts) or 1
     rects = "".join(
-        f'<rect class="b{i}" x="{7 * i}" y="{20 - _height(n, top, 20):.1f}" width="5.5" height="{_height(n, top, 20):.1f}"/>'
+        f'<rect class="b{i}" x="{7 * i}" y="{20 - _height(n, top, 20):.1f}" width="5.5"'
+        f' height="{_height(n, top, 20):.1f}"/>'
         for i, n in enumerate(bars.counts)
     )
     said = "; ".join(f"{label}: {n:,}" for label, n in zip(LABELS, bars.counts, strict=True) if n)
     title = esc(said or "no score")
-    return f'<svg class="spark" viewBox="0 0 84 21" role="img" aria-label="{title}"><title>{title}</title>{rects}<line x1="0" x2="82.5" y1="20.5" y2="20.5"/></svg>'
+    return (
+        '<svg class="spark" viewBox="0 0 84 21" role="img"'
+        f' aria-label="{title}"><title>{title}</title>{rects}<line x1="0" x2="82.5" y1="20.5"'
+        ' y2="20.5"/></svg>'
+    )
 
 
 def _height(n: int, top: int, full: float) -> float:
@@ -121,18 +138,21 @@ def histogram(bars: Bars, other: Bars | None = None) -> str:
 
 
 def _columns(runs: Sequence[Bars], i: int, top: int) -> str:
-    x, width = 55 * i + 6, 43 / len(runs)
+    x = 55 * i + 6
+    width = 43 / len(runs)
     parts = []
     for k, run in enumerate(runs):
-        n, left = run.counts[i], x + k * width
+        n = run.counts[i]
+        left = x + k * width
         tall = _height(n, top, 150)
         name = f"{'AB'[k]}, " if len(runs) > 1 else ""
         kind = f"run{k}" if len(runs) > 1 else f"b{i}"
         parts.append(
-            f'<g><title>{name}{LABELS[i]}: {n:,}</title><rect class="{kind}" x="{left:.1f}" y="{180 - tall:.1f}" '
-            f'width="{width - 1:.1f}" height="{tall:.1f}"/>'
+            f'<g><title>{name}{LABELS[i]}: {n:,}</title><rect class="{kind}" x="{left:.1f}"'
+            f' y="{180 - tall:.1f}" width="{width - 1:.1f}" height="{tall:.1f}"/>'
             + (
-                f'<text class="count" x="{left + width / 2:.1f}" y="{174 - tall:.1f}" text-anchor="middle">{_count(n, narrow=len(runs) > 1)}</text>'
+                f'<text class="count" x="{left + width / 2:.1f}" y="{174 - tall:.1f}"'
+                f' text-anchor="middle">{_count(n, narrow=len(runs) > 1)}</text>'
                 if n
                 else ""
             )

@@ -1,4 +1,6 @@
-"""Rows as compressed text for a page: chunks that a browser unpacks one at a time, within a budget of bytes."""
+"""Rows as compressed text for a page: chunks that a browser unpacks one at a time, within a budget
+of bytes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from .gather import Gathered
 
 CHUNK_ROWS = 256
 LIMITS = (
-    20_000, 14_000, 10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 650, 450, 320, 220, 150, 80
+    20_000, 14_000, 10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 650, 450, 320, 220, 150,
+    80,
 )  # fmt: skip
 PROMPT_SHARE = 4  # a prompt is cut at a quarter of what a response may have
 BUDGET = 24_000_000  # bytes
@@ -94,7 +97,8 @@ def fitting(run: Gathered, budget: float, *, public: bool) -> tuple[int, list[st
 
 
 def _within(texts: Iterator[str], budget: float) -> list[str] | None:
-    found, size = [], 0
+    found = []
+    size = 0
     for text in texts:
         size += len(text)
         if size > budget:

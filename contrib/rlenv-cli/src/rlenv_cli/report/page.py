@@ -135,7 +135,8 @@ def _upper(
 
 
 def _own() -> dict[str, str]:
-    style, script = _asset("report.css"), _script()
+    style = _asset("report.css")
+    script = _script()
     return {
         "style": style,
         "script": script,

@@ -1,4 +1,6 @@
-"""Sections that plugins add to a report: their markup is taken apart and only what cannot act is put together again."""
+"""Sections that plugins add to a report: their markup is taken apart and only what cannot act is
+put together again.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,82 @@ if TYPE_CHECKING:
 MOST = 200_000  # characters of one plugin's sections
 DEEPEST = 50
 TAGS = frozenset(
-    ["p", "h3", "h4", "ul", "ol", "li", "strong", "em", "code", "br", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "g", "title", "desc", "line", "rect", "circle", "ellipse", "polyline", "polygon", "path", "text", "tspan"]
-)  # fmt: skip
+    [
+        "p",
+        "h3",
+        "h4",
+        "ul",
+        "ol",
+        "li",
+        "strong",
+        "em",
+        "code",
+        "br",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "figure",
+        "figcaption",
+        "svg",
+        "g",
+        "title",
+        "desc",
+        "line",
+        "rect",
+        "circle",
+        "ellipse",
+        "polyline",
+        "polygon",
+        "path",
+        "text",
+        "tspan",
+    ]
+)
 CLASSES = frozenset({"note", "how", "n", "scroll"})
 VOID = frozenset({"br"})
 HIDDEN = frozenset({"script", "style", "template", "iframe", "object", "math"})
 ATTRIBUTES = {
     name.lower(): name
-    for name in ["class", "role", "aria-label", "aria-hidden", "scope", "colspan", "rowspan", "viewBox", "width", "height", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "d", "points", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "text-anchor", "font-size"]
-}  # fmt: skip
+    for name in [
+        "class",
+        "role",
+        "aria-label",
+        "aria-hidden",
+        "scope",
+        "colspan",
+        "rowspan",
+        "viewBox",
+        "width",
+        "height",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "ry",
+        "dx",
+        "dy",
+        "d",
+        "points",
+        "fill",
+        "fill-opacity",
+        "stroke",
+        "stroke-width",
+        "stroke-dasharray",
+        "opacity",
+        "text-anchor",
+        "font-size",
+    ]
+}
 
 
 def sections(env: Environment, *, public: bool = False) -> str:
@@ -57,7 +126,8 @@ def _section(title: str, html: str) -> str:
 
 
 def harmless(html: str) -> str:
-    """``html`` without anything that could run, load, link, style or leave its section; every tag is closed.
+    """``html`` without anything that could run, load, link, style or leave its section; every tag
+    is closed.
 
     Example: harmless('<p onclick="x()">a<script>b</script>') == "<p>a</p>"
     """

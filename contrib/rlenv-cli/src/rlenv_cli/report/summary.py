@@ -12,7 +12,7 @@ from rlenv_cli.scores.tally import (
     reward_interval,
     signal,
     splits,
-)  # fmt: skip
+)
 from rlenv_cli.scores.unscored import reasons, remedy
 
 from .gather import TABLE_ROWS, Gathered
@@ -29,7 +29,7 @@ from .markup import (
     spark,
     table,
     took,
-)  # fmt: skip
+)
 
 
 def header(run: Gathered, *, public: bool) -> str:
@@ -58,8 +58,8 @@ def _operator_only(*, public: bool) -> str:
     if public:
         return ""
     return (
-        '<p class="operator"><strong>Operator only.</strong> This file holds answers and other private data; '
-        "<code>--public</code> makes one without them.</p>"
+        '<p class="operator"><strong>Operator only.</strong> This file holds answers and other'
+        " private data; <code>--public</code> makes one without them.</p>"
     )
 
 
@@ -68,7 +68,8 @@ def notes(run: Gathered) -> list[str]:
     said = []
     if run.torn:
         said.append(
-            f"The last line of {run.shown} is incomplete and was left out: the run was interrupted or is not finished."
+            f"The last line of {run.shown} is incomplete and was left out: the run was interrupted"
+            " or is not finished."
         )
     if run.incomplete:
         said.append(f"{run.shown} is {run.incomplete}.")
@@ -97,7 +98,10 @@ def body(run: Gathered, *, public: bool) -> str:
 
 
 def _rewards(run: Gathered) -> str:
-    note = '<p class="note">Number of responses by reward. Exactly 0 and exactly 1 are separate bars.</p>'
+    note = (
+        '<p class="note">Number of responses by reward. Exactly 0 and exactly 1 are separate'
+        " bars.</p>"
+    )
     left = section("Rewards", histogram(run.rewards) + note)
     right = section("Groups without signal", _signal(run.tally))
     return f'<div class="two">{left}{right}</div>' if right else left
@@ -105,7 +109,8 @@ def _rewards(run: Gathered) -> str:
 
 def _figures(run: Gathered) -> str:
     tally = run.tally
-    rate, mean = pass_interval(tally), reward_interval(tally)
+    rate = pass_interval(tally)
+    mean = reward_interval(tally)
     mark = "" if run.known is None else f"a pass is a reward of {run.known.pass_mark:g} or more"
     unscored = "every response has a reward" if not tally.unscored else _share(tally)
     return (
@@ -145,7 +150,8 @@ def _signal(tally: Tally) -> str:
         ("one", found.all_one, "all 1"),
         ("equal", found.all_equal, "all equal, between 0 and 1"),
     ]
-    x, rects = 0.0, []
+    x = 0.0
+    rects = []
     for kind, n, _ in parts:
         width = 660 * n / found.tasks
         rects.append(f'<rect class="{kind}" x="{x:.1f}" y="0" width="{width:.1f}" height="14"/>')
@@ -159,18 +165,26 @@ def _signal(tally: Tally) -> str:
     flat = (found.tasks - found.varying) / found.tasks
     groups = f"{esc(amount(found.tasks, 'task'))} with several scored responses"
     lead = (
-        f"<p>{percent(flat)} of the {groups} carry no signal: all responses to the task get the same reward.</p>"
+        f"<p>{percent(flat)} of the {groups} carry no signal: all responses to the task get the"
+        " same reward.</p>"
         if flat
-        else f"<p>None of the {groups} is without signal: the responses to each get different rewards.</p>"
+        else (
+            f"<p>None of the {groups} is without signal: the responses to each get different"
+            " rewards.</p>"
+        )
     )
-    bar = f'<svg class="stack" viewBox="0 0 660 14" preserveAspectRatio="none" aria-hidden="true">{"".join(rects)}</svg>'
+    bar = (
+        '<svg class="stack" viewBox="0 0 660 14" preserveAspectRatio="none"'
+        f' aria-hidden="true">{"".join(rects)}</svg>'
+    )
     return f'{lead}{bar}<ul class="legend">{legend}</ul>{_pass_at(tally)}'
 
 
 def _pass_at(tally: Tally) -> str:
     """The chance that at least one of k responses passes."""
     items = "".join(
-        f'<li><b>{percent(value)}</b> pass@{k} <span class="how">({esc(amount(n, "task"))})</span></li>'
+        f"<li><b>{percent(value)}</b> pass@{k} <span"
+        f' class="how">({esc(amount(n, "task"))})</span></li>'
         for k, value, n in pass_at(tally)
     )
     return f'<ul class="legend">{items}</ul>' if items else ""
@@ -206,7 +220,8 @@ def _range(found: Interval | None) -> str:
 def stages(run: Gathered) -> str:
     """The table of stages: outcomes and time."""
     heads = (
-        "stage", "phase", "scores 0 to 1", "ran", "mean", "gate failed", "faults", "median", "95 %", "share of time"
+        "stage", "phase", "scores 0 to 1", "ran", "mean", "gate failed", "faults", "median", "95 %",
+        "share of time",
     )  # fmt: skip
     total = run.tally.seconds or 1.0
     rows = [_stage(run, path, sums, total) for path, sums in run.tally.stages.items()]
@@ -215,7 +230,10 @@ def stages(run: Gathered) -> str:
 
 def _stage(run: Gathered, path: str, sums: StageSums, total: float) -> tuple[str, ...]:
     indent = path.count("/")
-    name = f'<span class="in{min(indent, 4)}">{esc(path.rsplit("/", 1)[-1], 60)}</span> <span class="how">{esc(sums.use, 80)}</span>'
+    name = (
+        f'<span class="in{min(indent, 4)}">{esc(path.rsplit("/", 1)[-1], 60)}</span> <span'
+        f' class="how">{esc(sums.use, 80)}</span>'
+    )
     return (
         name,
         esc(sums.phase or "composite", 40),

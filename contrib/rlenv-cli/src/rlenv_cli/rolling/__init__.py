@@ -1,1 +1,3 @@
-"""A run of ``rlenv rollout``: from a policy to rollouts that are safe on the disk (counts to rlenv-plugin-agent)."""
+"""A run of ``rlenv rollout``: from a policy to rollouts that are safe on the disk (counts to
+rlenv-plugin-agent).
+"""

@@ -1,4 +1,6 @@
-"""A person in the policy's place: shows what a policy is given, reads an answer or calls of tools."""
+"""A person in the policy's place: shows what a policy is given, reads an answer or calls of
+tools.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,11 @@ class Person:
             try:
                 return self.read(line())
             except (ValueError, RecursionError) as error:  # also of JSON, and of quotes
-                print(f"rlenv: {visible(str(error))}; /help says how to answer and to call", file=sys.stderr, flush=True)  # fmt: skip
+                print(
+                    f"rlenv: {visible(str(error))}; /help says how to answer and to call",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
     def show(self, messages: Messages) -> None:
         """What was added since the last time, but for the person's own."""
@@ -65,7 +71,10 @@ class Person:
         print(f"{amount(len(self.tools), 'tool')}; /help says how to answer and to call")
         for name, told in self.tools.items():
             names = ", ".join(f"{key}: {_kind(value)}" for key, value in _properties(told).items())
-            print(f"  {one_line(name)}({one_line(names, 200)})  {one_line(str(told.get('description', '')))}")  # fmt: skip
+            print(
+                f"  {one_line(name)}({one_line(names, 200)}) "
+                f" {one_line(str(told.get('description', '')))}"
+            )
 
     def read(self, text: str) -> Any:
         """The action that a line is.
@@ -91,14 +100,21 @@ class Person:
         """``add a=2 b=3`` as a name and arguments."""
         name, _, rest = text.strip().partition(" ")
         if name not in self.tools:
-            raise ValueError(f"no tool {one_line(name)!r}; {suggest(name, self.tools, what='there are') or 'there are no tools'}")  # fmt: skip
+            raise ValueError(
+                f"no tool {one_line(name)!r};"
+                f" {suggest(name, self.tools, what='there are') or 'there are no tools'}"
+            )
         if rest.lstrip().startswith("{"):
             return name, json.loads(rest)
         words = [each.partition("=") for each in shlex.split(rest)]
         if odd := next((key for key, equals, _ in words if not equals), None):
-            raise ValueError(f"{one_line(odd)}: write key=value, in quotes where the value has spaces")  # fmt: skip
+            raise ValueError(
+                f"{one_line(odd)}: write key=value, in quotes where the value has spaces"
+            )
         kinds = _properties(self.tools[name])
-        return name, {k: v if _kind(kinds.get(k)) == "string" else parse_value(v) for k, _, v in words}  # fmt: skip
+        return name, {
+            k: v if _kind(kinds.get(k)) == "string" else parse_value(v) for k, _, v in words
+        }
 
 
 def several(first: str) -> str:

@@ -1,4 +1,6 @@
-"""``--policy``: an endpoint, or a function of a file or a module; a failure of it is one exception."""
+"""``--policy``: an endpoint, or a function of a file or a module; a failure of it is one
+exception.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Policy: TypeAlias = Callable[[Messages, Messages], Any]
 
 
 class PolicyFailed(Exception):
-    """The policy gave no action: the rollout is no evidence for any reward, and may be tried again."""
+    """The policy gave no action: the rollout is no evidence for any reward, and may be tried
+    again.
+    """
 
 
 @frozen
@@ -35,7 +39,8 @@ class Chosen:
     """What ``--policy`` names.
 
     Args:
-        sha256: of what the rollouts are made by: two runs with equal hashes may be parts of one file.
+        sha256: of what the rollouts are made by: two runs with equal hashes may be parts of one
+            file.
         make: (seed, sampling of the environment) → the policy for one rollout.
     """
 
@@ -59,11 +64,17 @@ class Endpoint:
     key_env: str = ""
     token_ids: bool = False
 
-    def policy(self, url: str, patience: float, concurrent: int) -> Callable[[int, Sampling], Policy]:  # fmt: skip
+    def policy(
+        self, url: str, patience: float, concurrent: int
+    ) -> Callable[[int, Sampling], Policy]:
         """What ``Chosen.make`` is; all policies share the connections of one."""
         if not self.model:
-            raise Mistake("--model NAME is needed for the endpoint of a --policy URL: the model as the server names it")  # fmt: skip
-        clients, network = plugin("agent", "clients"), {"key_env": self.key_env, "timeout": patience, "concurrency": concurrent}  # fmt: skip
+            raise Mistake(
+                "--model NAME is needed for the endpoint of a --policy URL: the model as the server"
+                " names it"
+            )
+        clients = plugin("agent", "clients")
+        network = {"key_env": self.key_env, "timeout": patience, "concurrency": concurrent}
         server = clients.endpoint(url, self.model, **network).server
 
         def make(seed: int, sampling: Sampling) -> Policy:
@@ -78,7 +89,8 @@ def chosen(name: str, endpoint: Endpoint, *, seed: int, patience: float, concurr
     """The policy of this name.
 
     Args:
-        name: an address of an endpoint that speaks chat completions, ``module:function`` or ``./file.py:function``.
+        name: an address of an endpoint that speaks chat completions, ``module:function`` or
+            ``./file.py:function``.
         endpoint: what is said of it where it is one.
         seed: of the whole run.
         patience: seconds that one call of a function, or one request, may take.
@@ -92,7 +104,10 @@ def chosen(name: str, endpoint: Endpoint, *, seed: int, patience: float, concurr
         made = endpoint.policy(name, patience, concurrent)
         return Chosen(_digest("", endpoint.model, endpoint.sampling, seed), made)  # at any address
     if endpoint != Endpoint():
-        raise Mistake("--model, --sampling, --token-ids and --key-env are for the endpoint of a --policy URL: leave them out")  # fmt: skip
+        raise Mistake(
+            "--model, --sampling, --token-ids and --key-env are for the endpoint of a --policy URL:"
+            " leave them out"
+        )
     place, _, function = name.rpartition(":")
     base = Path(place).parent if place.endswith(".py") else Path()
     found = refer(f"./{Path(place).name}:{function}" if place.endswith(".py") else name, base)
@@ -102,8 +117,14 @@ def chosen(name: str, endpoint: Endpoint, *, seed: int, patience: float, concurr
     except (Exception, SystemExit) as error:
         raise Mistake(f"--policy {one_line(name)}: {told(error)}") from error
     if not callable(policy):
-        raise Mistake(f"--policy {one_line(name)}: it is a {type(policy).__name__}; name a function of (messages, tools)")  # fmt: skip
-    return Chosen(_digest(name, code, seed), lambda _, __: guarded(getattr(policy, "begin", lambda: policy)(), patience))  # fmt: skip
+        raise Mistake(
+            f"--policy {one_line(name)}: it is a {type(policy).__name__}; name a function of"
+            " (messages, tools)"
+        )
+    return Chosen(
+        _digest(name, code, seed),
+        lambda _, __: guarded(getattr(policy, "begin", lambda: policy)(), patience),
+    )
 
 
 def _digest(*parts: object) -> str:
@@ -124,7 +145,11 @@ def guarded(policy: Policy, patience: float | None) -> Policy:
         limit = asyncio.timeout(patience)
         try:
             async with limit:
-                made = policy(messages, tools) if _is_async(policy) else await _in_thread(policy, messages, tools)  # fmt: skip
+                made = (
+                    policy(messages, tools)
+                    if _is_async(policy)
+                    else await _in_thread(policy, messages, tools)
+                )
                 return await made if isawaitable(made) else made
         except Exception as error:
             if isinstance(error, plugin("agent", "clients").ContextExceeded):
@@ -156,7 +181,9 @@ def _in_thread(policy: Policy, messages: Messages, tools: Messages) -> Awaitable
         try:
             done.set_result(policy(messages, tools))
         except BaseException as error:  # noqa: BLE001 - it goes to whoever waits; SystemExit would pass through them
-            done.set_exception(error if isinstance(error, Exception) else RuntimeError(type(error).__name__))  # fmt: skip
+            done.set_exception(
+                error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
+            )
 
     threading.Thread(target=work, name="rlenv-policy", daemon=True).start()
     return asyncio.wrap_future(done)

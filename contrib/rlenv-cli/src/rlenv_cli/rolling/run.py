@@ -1,4 +1,6 @@
-"""One run of ``rlenv rollout``: many rollouts at once, each on the disk as soon as it has its verdict."""
+"""One run of ``rlenv rollout``: many rollouts at once, each on the disk as soon as it has its
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -83,14 +85,17 @@ class Rolling(Run):
     async def _play(self, todo: Iterable[Wanted], bar: Silent) -> None:
         """Play what is wanted, so many at once; a rollout that the policy fails has no row."""
         begun = takewhile(lambda _: not self.hopeless, todo)
-        work = plugin("agent", "rollouts").completed(((each, self._one(each)) for each in begun), self.concurrent)  # fmt: skip
+        work = plugin("agent", "rollouts").completed(
+            ((each, self._one(each)) for each in begun), self.concurrent
+        )
         async with aclosing(work) as ended:
             async for wanted, job in ended:
                 self._record(wanted, job)
                 bar.advance(self.tally.rows, self.tally.mean, self.tally.unscored)
 
     async def _one(self, wanted: Wanted) -> Any:
-        seed, arollout = wanted.seed(self.seed), plugin("agent", "rollouts").arollout
+        seed = wanted.seed(self.seed)
+        arollout = plugin("agent", "rollouts").arollout
         sampling = getattr(self.env.tables.get("config"), "sampling", {})
         return await arollout(self.env, wanted.task, self.policy.make(seed, sampling), seed)
 
@@ -111,7 +116,9 @@ class Rolling(Run):
         self.tally.add(row, wanted.task.split)
 
     def _row(self, wanted: Wanted, rollout: Any) -> Any:
-        task, made, trace = wanted.task, rollout.trajectory, rollout.trace
+        task = wanted.task
+        made = rollout.trajectory
+        trace = rollout.trace
         item = Good(self.tally.rows + 1, task.id, list(made.messages), task, made)
         told = all(turn.exact for turn in trace)
         exact = told and all(each.exact for each in made.tokens)
@@ -119,6 +126,12 @@ class Rolling(Run):
         tokens = {"sampled": sum(turn.tokens for turn in trace), "exact": exact, "calls": calls}
         return {
             **line(self.env, item, rollout.verdict),
-            "sample": wanted.sample, "seed": rollout.seed, "start": rollout.start, "stop": rollout.stop, "turns": len(trace), "tokens": tokens,
-            "seconds": round(rollout.seconds, 6), "fingerprint": rollout.verdict.fingerprint,
-        }  # fmt: skip
+            "sample": wanted.sample,
+            "seed": rollout.seed,
+            "start": rollout.start,
+            "stop": rollout.stop,
+            "turns": len(trace),
+            "tokens": tokens,
+            "seconds": round(rollout.seconds, 6),
+            "fingerprint": rollout.verdict.fingerprint,
+        }

@@ -28,7 +28,9 @@ class Wanted:
     sample: int
 
     def seed(self, run: int) -> int:
-        """The rollout's own, in [0, 2^31); of the run's seed, the task and the number, and nothing else."""
+        """The rollout's own, in [0, 2^31); of the run's seed, the task and the number, and nothing
+        else.
+        """
         text = f"{run}/{self.task.id}/{self.sample}".encode("utf-8", "surrogatepass")
         return int.from_bytes(sha256(text).digest()[:4]) >> 1
 
@@ -53,13 +55,17 @@ def selected(env: Environment, ids: Sequence[str], split: str, limit: int | None
     """
     named = {env.tasks.by_id(name).id for name in ids}
     kept = (
-        task for task in env.tasks
+        task
+        for task in env.tasks
         if (not named or task.id in named) and (not split or task.split == split)
-    )  # fmt: skip
+    )
     found = list(islice(kept, limit))
     if not found:
         splits = ", ".join(one_line(each, 40) for each in dict.fromkeys(t.split for t in env.tasks))
-        raise Mistake(f"no task is left to play; the environment has {len(env.tasks):,} (splits: {splits or 'none'})")  # fmt: skip
+        raise Mistake(
+            f"no task is left to play; the environment has {len(env.tasks):,} (splits:"
+            f" {splits or 'none'})"
+        )
     return found
 
 
@@ -69,8 +75,9 @@ def same_policy(out: Path, header: Header) -> None:
         found = reader.header
     if found is not None and found.responses_sha256 != header.responses_sha256:
         raise Mistake(
-            f"{one_line(str(out), 200)}: its rollouts are of another --policy (or its file has changed), --model or --seed; "
-            "--resume goes on with the same ones. Give another name with -o, or --overwrite to start it anew"
+            f"{one_line(str(out), 200)}: its rollouts are of another --policy (or its file has"
+            " changed), --model or --seed; --resume goes on with the same ones. Give another name"
+            " with -o, or --overwrite to start it anew"
         )
 
 

@@ -1,6 +1,7 @@
 """Folders that a stranger would publish: a plugin, or an environment that pip installs.
 
-The templates beside this file end in ``.txt``; ``{{word}}`` in a template or in a path is filled in.
+The templates beside this file end in ``.txt``; ``{{word}}`` in a template or in a path is filled
+in.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def short_name(kind: str, name: str) -> str:
     short = name.removeprefix(f"rlenv-{kind}-")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", short) or short == "core":
         raise ConfigError(
-            f"{name!r} is not a name for a plugin or environment: use lower-case letters, digits and single hyphens, "
-            "beginning with a letter (and not core), such as my-checks"
+            f"{name!r} is not a name for a plugin or environment: use lower-case letters, digits"
+            " and single hyphens, beginning with a letter (and not core), such as my-checks"
         )
     return short
 

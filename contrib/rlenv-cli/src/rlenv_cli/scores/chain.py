@@ -1,8 +1,9 @@
 """The chain of a score file: each row has an HMAC over itself and the row before it.
 
-It is there when RLENV_SECRET is set, and then a row that was edited, removed, swapped or inserted afterwards is an
-error.  Rows that are missing at the end are no error, since a run that was interrupted leaves such a file; the header,
-which the first row's code covers, says how many there are to be, so whoever reads the file warns of them.
+It is there when RLENV_SECRET is set, and then a row that was edited, removed, swapped or inserted
+afterwards is an error.  Rows that are missing at the end are no error, since a run that was
+interrupted leaves such a file; the header, which the first row's code covers, says how many there
+are to be, so whoever reads the file warns of them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Chain:
         return line[:-2] + _OPENING + mac + _CLOSING
 
     def accepts(self, line: bytes) -> bool:
-        """Whether this is the line that a run wrote after those before it; always where there is no chain."""
+        """Whether this is the line that a run wrote after those before it; always where there is no
+        chain.
+        """
         if not self._active:
             return True
         mac = line[-_DIGITS - len(_CLOSING) : -len(_CLOSING)]
@@ -98,7 +101,10 @@ def check_secret(shown: str, found: str | None, *, reading: bool) -> None:
         what = (
             f"its rows have no chain, although {SECRET} is set, so edited rows would not be found"
         )
-        remedy = f"score the responses again, or unset {SECRET} (env -u {SECRET} rlenv ...) to trust the file"
+        remedy = (
+            f"score the responses again, or unset {SECRET} (env -u {SECRET} rlenv ...) to trust the"
+            " file"
+        )
     else:
         what = (
             f"its rows are chained with another {SECRET} (id {visible(found)[:8]} there, {own} now)"

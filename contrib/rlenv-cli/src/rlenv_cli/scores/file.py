@@ -1,4 +1,5 @@
-"""The file that ``rlenv score`` writes and that a report reads: a header line, then one line per response.
+"""The file that ``rlenv score`` writes and that a report reads: a header line, then one line per
+response.
 
 Rows count from 1 in the order of the responses.  ``passed`` is null where there is no reward.
 """
@@ -30,8 +31,8 @@ class Header:
 
     Args:
         env: the name of the environment.
-        fingerprint, tasks_sha256, responses_sha256: hashes of the configuration, the tasks and the responses.
-        responses: the number of rows of the whole run; None where it is not known.
+        fingerprint, tasks_sha256, responses_sha256: hashes of the configuration, the tasks and the
+        responses. responses: the number of rows of the whole run; None where it is not known.
     """
 
     env: str
@@ -61,7 +62,10 @@ class Header:
 
 
 WHAT = {
-    "fingerprint": "the configuration (stages, options, pass mark, plugin versions or, where a stage draws random inputs, the secret)",
+    "fingerprint": (
+        "the configuration (stages, options, pass mark, plugin versions or, where a stage draws"
+        " random inputs, the secret)"
+    ),
     "tasks_sha256": "the tasks",
     "responses_sha256": "the responses",
 }
@@ -77,7 +81,8 @@ def same(path: Path, found: Header, wanted: Header, remedy: str) -> None:
             for name in differ
         )
         raise InputError(
-            f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes}). {remedy}"
+            f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes})."
+            f" {remedy}"
         )
 
 
@@ -86,8 +91,8 @@ def incomplete(header: Header, rows: int) -> str:
     if not header.lacks(rows):
         return ""
     return (
-        f"incomplete: {rows:,} of {amount(header.responses or 0, 'row')}; the run did not end, or rows were cut off at "
-        "the end. The same command with --resume scores what is missing"
+        f"incomplete: {rows:,} of {amount(header.responses or 0, 'row')}; the run did not end, or"
+        " rows were cut off at the end. The same command with --resume scores what is missing"
     )
 
 
@@ -105,7 +110,8 @@ class ScoresReader:
 
     Attributes:
         header: None for an empty file, or one whose first line was torn by a crash.
-        size: bytes of whole, sound lines read so far; after ``rows`` ended, what ``--resume`` keeps.
+        size: bytes of whole, sound lines read so far; after ``rows`` ended, what ``--resume``
+            keeps.
         count: rows read so far.
         chain: of the rows read so far; what ``--resume`` goes on with.
 
@@ -164,8 +170,8 @@ class ScoresReader:
                 "give what `rlenv score -o` wrote" if self.reading else "give another name with -o"
             )
             raise InputError(
-                f"{self._shown}: line 1: this is not a file of scores ({found}, expected {SCHEMA!r}); "
-                f"{remedy}"
+                f"{self._shown}: line 1: this is not a file of scores ({found}, expected"
+                f" {SCHEMA!r}); {remedy}"
             )
         self.size = len(line)
         self._chained = record.get("chain")
@@ -181,8 +187,8 @@ class ScoresReader:
         """The rows in order; a torn last line is left out.
 
         Raises:
-            InputError: for a damaged line that is not the last, for a row that does not fit the chain, and for
-                a chain with another secret; the message names the line.
+            InputError: for a damaged line that is not the last, for a row that does not fit the
+                chain, and for a chain with another secret; the message names the line.
         """
         check_secret(self._shown, self._chained, reading=self.reading)
         last = 0
@@ -217,13 +223,16 @@ class ScoresReader:
         number = self.count + 2
         what = "is damaged"
         if row is not None and forged:
-            what = f"(row {row['row']}) was changed, or a row before it was removed, swapped or inserted: its mac does not fit"
+            what = (
+                f"(row {row['row']}) was changed, or a row before it was removed, swapped or"
+                " inserted: its mac does not fit"
+            )
         elif row is not None:
             what = f"has row {row.get('row')!r:.20}, not {self.count + 1}"
         then = "read that" if self.reading else "--resume that, or score anew with --overwrite"
         return InputError(
-            f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
-            f"`head -n {number - 1}` in a new file and {then}"
+            f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}."
+            f" Keep them with `head -n {number - 1}` in a new file and {then}"
         )
 
 

@@ -1,4 +1,6 @@
-"""Rows of responses become items: a task and a response that can be judged, or what is wrong with the row."""
+"""Rows of responses become items: a task and a response that can be judged, or what is wrong with
+the row.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 @frozen
 class Good:
-    """A row that can be scored: its number from 1, its task and that task's id, the response as given."""
+    """A row that can be scored: its number from 1, its task and that task's id, the response as
+    given.
+    """
 
     row: int
     name: str | None
@@ -62,12 +66,15 @@ def items(source: Source, tasks: Tasks, first: int, last: int) -> Iterator[Item]
             raise
     if row < last or source.changed():
         raise Changed(
-            f"{source.shown}: changed while it was being scored; score it anew with --overwrite once it is complete"
+            f"{source.shown}: changed while it was being scored; score it anew with --overwrite"
+            " once it is complete"
         )
 
 
 class Finder:
-    """Turns rows into items.  The nearest name is looked for in the first few unknown tasks only."""
+    """Turns rows into items.  The nearest name is looked for in the first few unknown tasks
+    only.
+    """
 
     HINTS = 5
 

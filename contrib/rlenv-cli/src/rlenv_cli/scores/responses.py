@@ -1,8 +1,9 @@
 """The file of responses: spooled when it comes by pipe, surveyed before the first row is scored.
 
-The survey reads everything once, so that a broken line is found in seconds and not after hours, and so
-that the progress bar knows the end.  ``sha256`` is over the bytes of the file as they stand; standard
-input is copied to a temporary file first, so that it can be surveyed, and resumed by piping it again.
+The survey reads everything once, so that a broken line is found in seconds and not after hours, and
+so that the progress bar knows the end.  ``sha256`` is over the bytes of the file as they stand;
+standard input is copied to a temporary file first, so that it can be surveyed, and resumed by
+piping it again.
 """
 
 from __future__ import annotations
@@ -131,8 +132,9 @@ class _Groups:
             return
         if key in self._closed:
             raise InputError(
-                f"{self._shown}: row {row}: {key[0]} {one_line(key[1], 60)!r} comes again after other tasks; "
-                "with --group the responses to one task are together: sort the file by task"
+                f"{self._shown}: row {row}: {key[0]} {one_line(key[1], 60)!r} comes again after"
+                " other tasks; with --group the responses to one task are together: sort the file"
+                " by task"
             )
         if self._open is not None:
             self._closed.add(self._open)

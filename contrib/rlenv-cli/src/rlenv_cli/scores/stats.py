@@ -1,7 +1,8 @@
 """The arithmetic of a summary: pure functions of counts and sums, no files and no printing.
 
-Intervals are 95 % score (Wilson) intervals, so they stay in [0, 1] and say something at 0 and at 1 too.
-Several responses to one task are no independent draws: their interval is taken from the sums per task.
+Intervals are 95 % score (Wilson) intervals, so they stay in [0, 1] and say something at 0 and at 1
+too. Several responses to one task are no independent draws: their interval is taken from the sums
+per task.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Cluster:
 
 @frozen
 class Interval:
-    """A mean with its 95 % bounds; ``low`` and ``high`` are None where one task says nothing of others."""
+    """A mean with its 95 % bounds; ``low`` and ``high`` are None where one task says nothing of
+    others.
+    """
 
     mean: float
     low: float | None
@@ -43,7 +46,9 @@ def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def student_t(df: int) -> float:
-    """The 97.5 % quantile of Student's t with ``df >= 1`` degrees of freedom (relative error < 4e-4)."""
+    """The 97.5 % quantile of Student's t with ``df >= 1`` degrees of freedom (relative error <
+    4e-4).
+    """
     if df <= 3:
         return (12.706204736, 4.302652730, 3.182446305)[df - 1]
     z = Z95
@@ -55,7 +60,9 @@ def student_t(df: int) -> float:
 
 
 def mean_variance(clusters: Sequence[Cluster]) -> float:
-    """The variance of the pooled mean, tasks taken as independent (the sandwich with C / (C - 1))."""
+    """The variance of the pooled mean, tasks taken as independent (the sandwich with C / (C -
+    1)).
+    """
     n = sum(c.n for c in clusters)
     mean = math.fsum(c.total for c in clusters) / n
     spread = math.fsum((c.total - c.n * mean) ** 2 for c in clusters)
@@ -66,12 +73,14 @@ def interval(clusters: Iterable[Cluster]) -> Interval | None:
     """The mean of all values with its interval; None without any value.
 
     The Wilson interval at the effective sample size m(1 - m) / variance.  Where nothing varies the
-    variance says nothing, and the number of tasks is the sample size: never narrower than the truth.
+    variance says nothing, and the number of tasks is the sample size: never narrower than the
+    truth.
     """
     kept = [c for c in clusters if c.n]
     if not kept:
         return None
-    n, total = sum(c.n for c in kept), math.fsum(c.total for c in kept)
+    n = sum(c.n for c in kept)
+    total = math.fsum(c.total for c in kept)
     mean = min(1.0, max(0.0, total / n))
     if all(c.n == 1 for c in kept):
         return _single(kept, mean)
@@ -98,7 +107,9 @@ def _effective(mean: float, variance: float, fallback: int) -> float:
 
 
 def pass_at_k(n: int, passes: int, k: int) -> float:
-    """The unbiased chance that at least one of ``k <= n`` responses drawn from these ``n`` passes."""
+    """The unbiased chance that at least one of ``k <= n`` responses drawn from these ``n``
+    passes.
+    """
     if n - passes < k:
         return 1.0
     return 1.0 - math.comb(n - passes, k) / math.comb(n, k)
@@ -120,8 +131,11 @@ class Quantiles:
         self._n += 1
 
     def at(self, q: float) -> float:
-        """The value below which a share ``q`` of the stream lies, within 1 %; 0.0 for an empty stream."""
-        wanted, seen = q * self._n, 0
+        """The value below which a share ``q`` of the stream lies, within 1 %; 0.0 for an empty
+        stream.
+        """
+        wanted = q * self._n
+        seen = 0
         for bucket in sorted(self._buckets):
             seen += self._buckets[bucket]
             if seen >= wanted:

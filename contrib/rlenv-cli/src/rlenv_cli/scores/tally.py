@@ -56,7 +56,8 @@ class StageSums:
         return self.total / self.n if self.n else None
 
     def add(self, stage: StageRecord) -> None:
-        score, seconds = stage.get("score"), stage.get("seconds") or 0.0
+        score = stage.get("score")
+        seconds = stage.get("seconds") or 0.0
         self.seconds += seconds
         self.times.add(seconds)
         if score is None:
@@ -70,7 +71,9 @@ class StageSums:
 
 @define
 class Reason:
-    """Why rows have no reward: one kind of fault of one stage ("" for none), with its first message."""
+    """Why rows have no reward: one kind of fault of one stage ("" for none), with its first
+    message.
+    """
 
     kind: str
     stage: str
@@ -117,7 +120,8 @@ class Tally:
     def add(self, row: ScoreRow, split: str | None) -> None:
         """Count one row; ``split`` is its task's, None where the task is unknown."""
         self.rows += 1
-        reward, fault = row["reward"], row["fault"]
+        reward = row["reward"]
+        fault = row["fault"]
         if reward is not None:
             self.scored += 1
             self.total += reward
@@ -207,8 +211,11 @@ def signal(tally: Tally) -> Signal | None:
 
 
 def pass_at(tally: Tally) -> list[tuple[int, float, int]]:
-    """``(k, pass@k, tasks)`` for k = 1, 2, 4, ... over the tasks with at least k scored responses."""
-    found, k = [], 1
+    """``(k, pass@k, tasks)`` for k = 1, 2, 4, ... over the tasks with at least k scored
+    responses.
+    """
+    found = []
+    k = 1
     while groups := [t for t in tally.tasks.values() if t.n >= k]:
         found.append(
             (k, sum(pass_at_k(t.n, t.passes, k) for t in groups) / len(groups), len(groups))

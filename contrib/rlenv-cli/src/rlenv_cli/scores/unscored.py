@@ -12,16 +12,26 @@ from rlenv_cli.console import amount, one_line
 from .tally import Reason, Tally
 
 REMEDIES = {
-    "error": "the stage has a bug, or the task is not what it expects: report it to the plugin with this task",
+    "error": (
+        "the stage has a bug, or the task is not what it expects: report it to the plugin with this"
+        " task"
+    ),
     "contract": "the stage returned no score: correct it, or report it to the plugin",
-    "abstained": "the stage says so itself: score these responses by another stage, or leave them out",
-    "timeout": "where the response costs so much, declare a budget on the stage, which makes it a 0; else give the slot a longer timeout",
+    "abstained": (
+        "the stage says so itself: score these responses by another stage, or leave them out"
+    ),
+    "timeout": (
+        "where the response costs so much, declare a budget on the stage, which makes it a 0; else"
+        " give the slot a longer timeout"
+    ),
     "memory": "the stage needs more than a worker may have: raise memory_mb",
     "crash": "the worker died: rlenv doctor tells whether workers run here at all",
     "blocked": "the async stage blocks its loop: it should await, or run in a worker",
     "pool": "workers cannot run here: rlenv doctor says why",
     "input": "correct the row: a task or prompt of the environment and a response",
-    "unavailable": "what the stage depends on could not be reached: see that it runs, and try again",
+    "unavailable": (
+        "what the stage depends on could not be reached: see that it runs, and try again"
+    ),
 }
 OWN_FAULTS = {
     "error": "raised an exception",
@@ -30,7 +40,8 @@ OWN_FAULTS = {
 }
 
 
-# How a fault names a variable that its worker lacks (rlenv.checks), and how clients of models name theirs.
+# How a fault names a variable that its worker lacks (rlenv.checks), and how clients of models name
+# theirs.
 _MISSING = re.compile(r"the environment variable (\S+) is not there")
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 
@@ -68,7 +79,10 @@ def lines(tally: Tally) -> Iterator[str]:
     for reason in reasons(tally):
         where = f" in {one_line(reason.stage, 60)}" if reason.stage else ""
         first = f"row {reason.row}: {one_line(reason.message, 300)}"
-        yield f"{amount(reason.count, 'response')} unscored, {one_line(reason.kind)}{where}; first {first}"
+        yield (
+            f"{amount(reason.count, 'response')} unscored, {one_line(reason.kind)}{where}; first"
+            f" {first}"
+        )
 
 
 def advice(tally: Tally) -> Iterator[str]:

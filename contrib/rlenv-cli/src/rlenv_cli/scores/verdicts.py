@@ -86,16 +86,21 @@ def _result_to_dict(result: StageResult) -> ResultRecord:
 def verdict_from_dict(record: object) -> Verdict:
     """The verdict that ``verdict_to_dict`` wrote, also after a trip through JSON.
 
-    The record may come from a file or a process that is not trusted: every value is checked, none is executed.
+    The record may come from a file or a process that is not trusted: every value is checked, none
+    is executed.
 
     Raises:
         ValueError: when it is no such record, or a score in it is no finite float in [0, 1].
     """
     match record:
         case {
-            "value": value, "raw": raw, "stopped_at": str() | None as stopped_at, "fault": fault,
-            "fingerprint": str(fingerprint), "results": [*results],
-        } if raw is None or is_number(raw):  # fmt: skip
+            "value": value,
+            "raw": raw,
+            "stopped_at": str() | None as stopped_at,
+            "fault": fault,
+            "fingerprint": str(fingerprint),
+            "results": [*results],
+        } if raw is None or is_number(raw):
             score = None if value is None else unit_score(value)
             found = tuple(map(_result_from_dict, results))
             return Verdict(score, found, stopped_at, fingerprint, raw, _fault_from_dict(fault))
@@ -105,8 +110,12 @@ def verdict_from_dict(record: object) -> Verdict:
 def _result_from_dict(record: object) -> StageResult:
     match record:
         case {
-            "stage": str(stage), "outcome": outcome, "fault": fault, "seconds": seconds, "children": [*children],
-        } if is_number(seconds) and (outcome is None or fault is None):  # fmt: skip
+            "stage": str(stage),
+            "outcome": outcome,
+            "fault": fault,
+            "seconds": seconds,
+            "children": [*children],
+        } if is_number(seconds) and (outcome is None or fault is None):
             inner = tuple(map(_result_from_dict, children))
             said = _outcome_from_dict(outcome), _fault_from_dict(fault)
             return StageResult(stage, *said, seconds, inner)
@@ -117,7 +126,13 @@ def _outcome_from_dict(record: object) -> Outcome | None:
     match record:
         case None:
             return None
-        case {"score": score, "detail": str(detail), "data": Mapping() as data, "steps": steps, "private": Mapping() as private}:  # fmt: skip
+        case {
+            "score": score,
+            "detail": str(detail),
+            "data": Mapping() as data,
+            "steps": steps,
+            "private": Mapping() as private,
+        }:
             return Outcome(score, detail, data, steps, private)
     raise ValueError("not the record of an outcome")
 

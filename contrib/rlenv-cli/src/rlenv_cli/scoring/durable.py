@@ -21,15 +21,16 @@ MAX_PENDING_BYTES = 4 << 20
 class DurableFile:
     """Appends whole lines to ``path``; no other run may write it at the same time.
 
-    A thread writes and syncs what is pending every half second, so lines are safe even while the next
-    response takes minutes, and a slow disk does not hold up the scoring.  After a failed write the file
-    is cut back to its last whole line.
+    A thread writes and syncs what is pending every half second, so lines are safe even while the
+    next response takes minutes, and a slow disk does not hold up the scoring.  After a failed write
+    the file is cut back to its last whole line.
 
     Args:
         path: made when absent; its directory must exist.
 
     Raises:
-        InputError: when it cannot be opened, or another run holds its lock; the message names the file.
+        InputError: when it cannot be opened, or another run holds its lock; the message names the
+            file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +92,8 @@ class DurableFile:
         self._thread.start()
 
     def replace(self, fresh: Path) -> None:
-        """Put another file, whole and synced, in the place of this one, which never stands unlocked.
+        """Put another file, whole and synced, in the place of this one, which never stands
+        unlocked.
 
         Raises:
             OSError: when it cannot; this file is as it was then.
@@ -151,7 +153,9 @@ class DurableFile:
             with self._wake:
                 self._wake.wait_for(lambda: self._closing or self._full(), SYNC_SECONDS)
                 closing = self._closing
-                lines, self._pending, self._pending_bytes = self._pending, [], 0
+                lines = self._pending
+                self._pending = []
+                self._pending_bytes = 0
             self._sync(lines)
             with self._wake:
                 self._wake.notify_all()
@@ -168,7 +172,8 @@ class DurableFile:
             self.error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
     def _write(self, data: bytes) -> None:
-        view, done = memoryview(data), 0
+        view = memoryview(data)
+        done = 0
         try:
             while done < len(data):
                 done += os.write(self.fd, view[done:])

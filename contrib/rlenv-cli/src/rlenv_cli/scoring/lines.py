@@ -28,10 +28,12 @@ Judge = Callable[[list[Good]], Iterator[Verdict]]
 def verdicts(
     env: Environment, items: Iterable[Item], wishes: Wishes, done: int = 0
 ) -> Iterator[tuple[Item, Verdict]]:
-    """Every item after row ``done`` with its verdict, in order; a bad one is unscored, kind ``input``.
+    """Every item after row ``done`` with its verdict, in order; a bad one is unscored, kind
+    ``input``.
 
-    Items are held in chunks of at most 32,768 rows or 64 M characters; with ``wishes.grouped`` the rows of one
-    task that are together are one chunk and are judged together, those already done included.
+    Items are held in chunks of at most 32,768 rows or 64 M characters; with ``wishes.grouped`` the
+    rows of one task that are together are one chunk and are judged together, those already done
+    included.
     """
 
     def many(good: list[Good]) -> Iterator[Verdict]:
@@ -65,13 +67,16 @@ def _judged(chunk: list[Item], judge: Judge) -> Iterator[tuple[Item, Verdict]]:
 
 def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     chunk: list[Item] = []
-    chars, size = 0, FIRST_CHUNK_ROWS
+    chars = 0
+    size = FIRST_CHUNK_ROWS
     for item in items:
         chunk.append(item)
         chars += _size(item)
         if len(chunk) >= size or chars >= CHUNK_CHARS:
             yield chunk
-            chunk, chars, size = [], 0, min(CHUNK_ROWS, 2 * size)
+            chunk = []
+            chars = 0
+            size = min(CHUNK_ROWS, 2 * size)
     if chunk:
         yield chunk
 

@@ -47,7 +47,8 @@ def check_free(out: Path, *, resume: bool, overwrite: bool) -> None:
     """Fail early, before an environment is loaded, when ``out`` holds what must not be lost.
 
     Raises:
-        InputError: when it holds rows and neither --resume nor --overwrite is given, or is something else.
+        InputError: when it holds rows and neither --resume nor --overwrite is given, or is
+            something else.
     """
     if out.is_dir():
         raise InputError(f"{visible(str(out))}: this is a folder; give a file name with -o")
@@ -88,6 +89,11 @@ def start(
 
 
 def safe(path: Path, rows: int, *, same: bool = True) -> str:
-    """What a run that ended early leaves, and how to go on; ``same``: the responses are what they were."""
+    """What a run that ended early leaves, and how to go on; ``same``: the responses are what they
+    were.
+    """
     back = "" if same else ", where the responses are what they were,"
-    return f"{amount(rows, 'row')} safe in {visible(str(path))}; the same command with --resume{back} goes on from there"
+    return (
+        f"{amount(rows, 'row')} safe in {visible(str(path))}; the same command with --resume{back}"
+        " goes on from there"
+    )

@@ -24,7 +24,8 @@ BAR_EVERY = 0.1
 
 @contextmanager
 def waiting(text: str, *, quiet: bool = False, log_after: float | None = None) -> Iterator[None]:
-    """Show ``text`` on standard error if the block takes long: with a spinner on a terminal, as a line elsewhere.
+    """Show ``text`` on standard error if the block takes long: with a spinner on a terminal, as a
+    line elsewhere.
 
     Args:
         text: what the command is doing.
@@ -75,7 +76,9 @@ class Silent:
 
 
 class Lines(Silent):
-    """A line while the first verdict is awaited and after 5 s, then less and less often, at last every ten minutes."""
+    """A line while the first verdict is awaited and after 5 s, then less and less often, at last
+    every ten minutes.
+    """
 
     def __init__(self, total: int, already: int) -> None:
         self._total = total

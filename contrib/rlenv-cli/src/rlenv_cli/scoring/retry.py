@@ -1,8 +1,9 @@
 """``--retry-unscored``: rows without a reward are asked again, and their lines replaced.
 
-The new lines go to a file beside OUT, ``OUT.retry``, as durably as scores do.  Once all are there, OUT is
-written anew with them under another name, which then replaces it in one step.  So whatever kills the run,
-OUT is whole; and what was asked again is in OUT, or beside it, and the next ``--resume`` puts it in.
+The new lines go to a file beside OUT, ``OUT.retry``, as durably as scores do.  Once all are there,
+OUT is written anew with them under another name, which then replaces it in one step.  So whatever
+kills the run, OUT is whole; and what was asked again is in OUT, or beside it, and the next
+``--resume`` puts it in.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def beside(out: Path) -> Path:
 
 
 def forget(out: Path) -> None:
-    """Remove what an earlier retry left, when OUT begins anew; a file that is something else stays."""
+    """Remove what an earlier retry left, when OUT begins anew; a file that is something else
+    stays.
+    """
     with suppress(InputError), ScoresReader(beside(out), sparse=True):
         beside(out).unlink()
 
@@ -95,7 +98,8 @@ def extend(out: DurableFile, header: Header) -> None:
         fresh.unlink(missing_ok=True)
         shown = visible(str(out.path))
         raise InputError(
-            f"{shown}: cannot be written anew: {reason(error)}. It is as it was; make room, and run the same command again"
+            f"{shown}: cannot be written anew: {reason(error)}. It is as it was; make room, and run"
+            " the same command again"
         ) from None
 
 
@@ -157,7 +161,8 @@ def ask(
     unscored: frozenset[int],
     last: int,
 ) -> None:
-    """Ask these rows again, with ``--group`` all of their groups, and write what they get beside OUT.
+    """Ask these rows again, with ``--group`` all of their groups, and write what they get beside
+    OUT.
 
     Args:
         last: the last row that OUT holds.

@@ -63,7 +63,8 @@ class Run:
 
     def _retry(self, header: Header) -> None:
         """Put in what an earlier retry left, then ask again what has no reward."""
-        wishes, shown = self.wishes, self.out.path
+        wishes = self.wishes
+        shown = self.out.path
         with ScoresReader(shown) as reader:
             if reader.header is None:
                 return
@@ -86,7 +87,8 @@ class Run:
         """Score what is left; every row is appended as soon as it and those before it are known."""
         from .lines import encoded, line, verdicts
 
-        wishes, tally = self.wishes, self.tally
+        wishes = self.wishes
+        tally = self.tally
         end = self.source.count if wishes.limit is None else min(wishes.limit, self.source.count)
         first = 1 if wishes.grouped else self.done + 1
         rows = items(self.source, self.env.tasks, first, end)
@@ -101,7 +103,8 @@ class Run:
 
 
 def run(run_: Run, header: Header) -> None:
-    """Score until the end; whatever ends it early, what was scored is on the disk and the message says so.
+    """Score until the end; whatever ends it early, what was scored is on the disk and the message
+    says so.
 
     Raises:
         Mistake: with the number of rows that are safe and how to go on.
@@ -139,4 +142,7 @@ def _lost(run_: Run, error: OSError) -> str:
     shown = visible(str(run_.out.path))
     if isinstance(error, FileNotFoundError):
         return f"{shown}: {reason(error)}, so its rows are lost; run the command again"
-    return f"{shown}: cannot be written: {reason(error)}. Make room or mend the disk: {output.safe(run_.out.path, run_.safe)}"
+    return (
+        f"{shown}: cannot be written: {reason(error)}. Make room or mend the disk:"
+        f" {output.safe(run_.out.path, run_.safe)}"
+    )

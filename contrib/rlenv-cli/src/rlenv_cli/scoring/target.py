@@ -55,7 +55,9 @@ class Target:
             raise click.UsageError("--resume continues OUT and --overwrite replaces it: use one")
         if self.retry_unscored and not self.resume:
             again = visible(shlex.join([*command, "-o", str(self.out)]))
-            raise click.UsageError(f"--retry-unscored needs --resume: `{again} --resume --retry-unscored`")  # fmt: skip
+            raise click.UsageError(
+                f"--retry-unscored needs --resume: `{again} --resume --retry-unscored`"
+            )
         if str(self.out) == "-":
             raise click.UsageError("-o needs a file name, so that the run can be resumed")
         output.check_folder(self.out)
@@ -78,19 +80,43 @@ class Target:
         if self.report is not None and work.tally.rows:
             reporting.of_run(self.out, self.report, work.env, quiet=self.quiet)
         if too_many := work.tally.unscored > self.max_unscored:
-            click.echo(f"rlenv: {amount(work.tally.unscored, what)} without score, --max-unscored is {self.max_unscored:,}", err=True)  # fmt: skip
+            click.echo(
+                f"rlenv: {amount(work.tally.unscored, what)} without score, --max-unscored is"
+                f" {self.max_unscored:,}",
+                err=True,
+            )
         return too_many
 
 
 OPTIONS = (
-    click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The score file to write."),
+    click.option(
+        "-o",
+        "--out",
+        required=True,
+        type=click.Path(path_type=Path),
+        help="The score file to write.",
+    ),
     click.option("--resume", is_flag=True, help="Continue OUT: do what it lacks."),
-    click.option("--retry-unscored", is_flag=True, help="With --resume: do again what has no reward in OUT, and replace its lines."),
+    click.option(
+        "--retry-unscored",
+        is_flag=True,
+        help="With --resume: do again what has no reward in OUT, and replace its lines.",
+    ),
     click.option("--overwrite", is_flag=True, help="Replace OUT if it exists."),
-    click.option("--max-unscored", type=click.IntRange(min=0), default=0, show_default=True, help="Exit with status 3 if more rows than this have no reward."),
-    click.option("--report", type=click.Path(path_type=Path), help="Also write an HTML report to this file, as `rlenv report` does."),
+    click.option(
+        "--max-unscored",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Exit with status 3 if more rows than this have no reward.",
+    ),
+    click.option(
+        "--report",
+        type=click.Path(path_type=Path),
+        help="Also write an HTML report to this file, as `rlenv report` does.",
+    ),
     click.option("--quiet", is_flag=True, help="Show no progress and no summary."),
-)  # fmt: skip
+)
 
 
 def target_options(function: Callable[..., None]) -> Callable[..., None]:

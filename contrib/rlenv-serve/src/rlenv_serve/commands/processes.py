@@ -27,7 +27,9 @@ class Processes:
     """
 
     def __init__(self, bound: socket.socket, count: int, grace: float) -> None:
-        self._bound, self._count, self._grace = bound, count, grace
+        self._bound = bound
+        self._count = count
+        self._grace = grace
         self._started: dict[subprocess.Popen[bytes], float] = {}
 
     def run(self) -> int:
@@ -40,9 +42,16 @@ class Processes:
                 for process in [each for each in self._started if each.poll() is not None]:
                     since = self._started.pop(process)
                     if time.monotonic() - since < SOON and process.returncode > 0:
-                        click.echo("rlenv: a process of the server cannot start, for the reason above", err=True)  # fmt: skip
+                        click.echo(
+                            "rlenv: a process of the server cannot start, for the reason above",
+                            err=True,
+                        )
                         return 1
-                    click.echo(f"rlenv: process {process.pid} ended with {process.returncode}: another takes its place", err=True)  # fmt: skip
+                    click.echo(
+                        f"rlenv: process {process.pid} ended with {process.returncode}: another"
+                        " takes its place",
+                        err=True,
+                    )
         except KeyboardInterrupt:
             return 0
         finally:

@@ -33,32 +33,105 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from rlenv_serve.visible_logs import show_visibly
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
-# Seconds in which a server has ended: what is open is closed behind the grace.  `stop_grace_period` of compose.yaml is
+# Seconds in which a server has ended: what is open is closed behind the grace.  `stop_grace_period`
+# of compose.yaml is
 # longer.
 LONGEST_END = GRACE + LAST + CLOSE + DATABASE_END + TRACE_LAST + 1
-MEMORY = "trajectories are kept in the memory of this process, so other servers of this --state do not see them and they are lost when it ends; add --trajectories sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
+MEMORY = (
+    "trajectories are kept in the memory of this process, so other servers of this --state do not"
+    " see them and they are lost when it ends; add --trajectories sqlite:PATH or"
+    " postgresql://USER:PASSWORD@HOST/DATABASE"
+)
 
 
 @click.command("serve")
 @click.argument("envs", metavar="[NAME=]ENV...", nargs=-1)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; other than loopback needs --keys.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0: any that is free.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that serve; more than one need a --state that they can share.")  # fmt: skip
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; other than loopback needs --keys.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    help="0: any that is free.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes that serve; more than one need a --state that they can share.",
+)
 # The socket, in a process that --workers started.
 @click.option("--listen-on", type=int, hidden=True)
-@click.option("--limit", "limits", multiple=True, metavar="NAME=NUMBER", help=f"What a client may use, as body=16777216 (bytes): {', '.join(each.name for each in fields(Limits))}.")  # fmt: skip
-@click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
-@click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help=(
+        "What a client may use, as body=16777216 (bytes):"
+        f" {', '.join(each.name for each in fields(Limits))}."
+    ),
+)
+@click.option(
+    "--keys",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file with the hashes of clients' keys.",
+)
+@click.option(
+    "--new-key",
+    metavar="TENANT",
+    help="Make a key for this tenant, add its hash to --keys, print it, and end.",
+)
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option(
     "--operator",
     is_flag=True,
-    help="Without --keys: everyone who reaches the server may read what belongs to the operator, as the answers of tasks. With --new-key: the new key may.",
+    help=(
+        "Without --keys: everyone who reaches the server may read what belongs to the operator, as"
+        " the answers of tasks. With --new-key: the new key may."
+    ),
 )
-@click.option("--sandboxes", metavar="MIN:MAX", help="How many sandboxes run programs, in all processes of the server together: more start while programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS.")  # fmt: skip
-@click.option("--trajectories", metavar="URL", help="Where episodes that have ended, verifiers and baselines are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
-@click.option("--trace", metavar="FILE|otlp", help="Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.")  # fmt: skip
-@click.option("--state", default="memory:", show_default=True, envvar="RLENV_STATE", show_envvar=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
+@click.option(
+    "--sandboxes",
+    metavar="MIN:MAX",
+    help=(
+        "How many sandboxes run programs, in all processes of the server together: more start while"
+        " programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By"
+        " default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS."
+    ),
+)
+@click.option(
+    "--trajectories",
+    metavar="URL",
+    help=(
+        "Where episodes that have ended, verifiers and baselines are kept: memory:, sqlite:PATH or"
+        " postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file,"
+        " else in memory."
+    ),
+)
+@click.option(
+    "--trace",
+    metavar="FILE|otlp",
+    help=(
+        "Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or"
+        " otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names."
+    ),
+)
+@click.option(
+    "--state",
+    default="memory:",
+    show_default=True,
+    envvar="RLENV_STATE",
+    show_envvar=True,
+    metavar="URL",
+    help=f"Where episodes are kept: {URLS}.",
+)
 def command(
     *,
     envs: tuple[str, ...],
@@ -78,11 +151,12 @@ def command(
 ) -> None:
     """Serve the environments ENV to trainers and agents over HTTP.
 
-    ENV is a path to an env.toml or the name of an installed environment. NAME is what clients call it; by default it is the
-    environment's own name. Whoever reaches the server may use it, unless --keys is given; so without keys it listens on
-    loopback only.
+    ENV is a path to an env.toml or the name of an installed environment. NAME is what clients call
+    it; by default it is the environment's own name. Whoever reaches the server may use it, unless
+    --keys is given; so without keys it listens on loopback only.
 
-    Exit status: 0 when it was asked to end; 1 when the port is taken; 2 for an invalid file or argument.
+    Exit status: 0 when it was asked to end; 1 when the port is taken; 2 for an invalid file or
+    argument.
 
     Example: rlenv serve env.toml --port 8000
     """
@@ -105,7 +179,8 @@ def command(
                     raise SystemExit(Processes(bound, workers, LONGEST_END).run())
             end_with_parent()
         catalog = Catalog(_served(each, opened) for each in envs)
-        journal, kept = open_journal(state), TrajectoryStore(trajectories or _beside(state))
+        journal = open_journal(state)
+        kept = TrajectoryStore(trajectories or _beside(state))
         server = Server(
             catalog, keys=known, limits=_limits(limits), journal=journal, trajectories=kept
         )
@@ -113,7 +188,10 @@ def command(
             try:
                 opened.callback(begin(trace, server.metrics))
             except ImportError:
-                raise ConfigError('--trace needs the packages of OpenTelemetry: pip install "./contrib/rlenv-serve[opentelemetry]", in a clone') from None  # fmt: skip
+                raise ConfigError(
+                    "--trace needs the packages of OpenTelemetry: pip install"
+                    ' "./contrib/rlenv-serve[opentelemetry]", in a clone'
+                ) from None
         if quota:
             server.metrics.show_sandboxes(quota.gauges())
         _warn(state, kept)
@@ -130,15 +208,21 @@ def _known(keys: Path | None, host: str, *, operator: bool) -> Keys:
     """The keys of clients.
 
     Raises:
-        UsageError: for a server that others can reach without keys, and for ``--operator`` with keys, of which each says
-            for itself whether it is an operator's.
+        UsageError: for a server that others can reach without keys, and for ``--operator`` with
+            keys, of which each says for itself whether it is an operator's.
     """
     if keys is None:
         if not is_loopback(host):
-            raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
+            raise click.UsageError(
+                f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve"
+                " --new-key NAME --keys FILE` makes one"
+            )
         return Keys(operator=operator)
     if operator:
-        raise click.UsageError("--operator is for a server without keys, or for --new-key: with --keys, give the operator a key; `rlenv serve --new-key NAME --operator --keys FILE` makes one")  # fmt: skip
+        raise click.UsageError(
+            "--operator is for a server without keys, or for --new-key: with --keys, give the"
+            " operator a key; `rlenv serve --new-key NAME --operator --keys FILE` makes one"
+        )
     return Keys.from_file(keys)
 
 
@@ -146,14 +230,20 @@ def _quota() -> ModuleType:
     try:
         return import_module("rlenv_plugin_sandbox.quota")
     except ModuleNotFoundError:
-        raise click.UsageError("--sandboxes needs rlenv-plugin-sandbox: `pip install ./plugins/rlenv-plugin-sandbox` in a clone") from None  # fmt: skip
+        raise click.UsageError(
+            "--sandboxes needs rlenv-plugin-sandbox: `pip install ./plugins/rlenv-plugin-sandbox`"
+            " in a clone"
+        ) from None
 
 
 def _limits(given: tuple[str, ...]) -> Limits:
     try:
-        table, problems = tomli.loads("\n".join(given)), Problems()
+        table = tomli.loads("\n".join(given))
+        problems = Problems()
     except ValueError:
-        raise click.UsageError(f"--limit {', '.join(given)}: write NAME=NUMBER, as in --limit body=16777216") from None  # fmt: skip
+        raise click.UsageError(
+            f"--limit {', '.join(given)}: write NAME=NUMBER, as in --limit body=16777216"
+        ) from None
     made = build(Limits, table, "--limit", problems)
     problems.check()
     return made
@@ -168,7 +258,10 @@ def _served(given: str, opened: ExitStack) -> Served:
     for warning in env.warnings:
         click.echo(f"rlenv: warning: {visible(warning)}", err=True)
     if env.group_only:
-        raise ConfigError(f"{given}: {', '.join(env.group_only)} judges responses side by side, and a server judges each alone")  # fmt: skip
+        raise ConfigError(
+            f"{given}: {', '.join(env.group_only)} judges responses side by side, and a server"
+            " judges each alone"
+        )
     return Served((name if equals else env.name).lower(), env)
 
 
@@ -183,7 +276,9 @@ def _check_shared(state: str, trajectories: str | None) -> None:
     """
     for option, url in (("--state", state), ("--trajectories", trajectories or _beside(state))):
         if url == "memory:":
-            raise click.UsageError(f"--workers above 1 needs a store that processes share: add {option} sqlite:PATH")  # fmt: skip
+            raise click.UsageError(
+                f"--workers above 1 needs a store that processes share: add {option} sqlite:PATH"
+            )
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -193,7 +288,11 @@ def _bound(host: str, port: int) -> socket.socket:
         limit = raise_file_limit()
         made = socket.create_server((host, port), family=family, backlog=limit.backlog)
     except OSError as error:
-        click.echo(f"rlenv: cannot listen on {host}:{port}: {error.strerror}; choose another --port or --host", err=True)  # fmt: skip
+        click.echo(
+            f"rlenv: cannot listen on {host}:{port}: {error.strerror}; choose another --port or"
+            " --host",
+            err=True,
+        )
         raise SystemExit(1) from None
     click.echo(f"rlenv: serving on http://{host}:{made.getsockname()[1]}", err=True)
     return made
@@ -219,6 +318,7 @@ def _run(server: Server, bound: socket.socket) -> None:
         runner = uvicorn.Server(config)
         server.is_ending = lambda: runner.should_exit
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            # Uvicorn ends in order for SIGTERM and SIGINT alone; a terminal that closes sends SIGHUP.
+            # Uvicorn ends in order for SIGTERM and SIGINT alone; a terminal that closes sends
+            # SIGHUP.
             signal.signal(signal.SIGHUP, runner.handle_exit)
         runner.run(sockets=[bound])

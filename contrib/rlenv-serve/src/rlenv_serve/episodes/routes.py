@@ -30,7 +30,8 @@ class NewEpisode(msgspec.Struct, forbid_unknown_fields=True):
     """What an episode begins with.
 
     Args:
-        task_id: of a task; where several environments have it, as ``environment/task_id`` or with ``environment``.
+        task_id: of a task; where several environments have it, as ``environment/task_id`` or with
+            ``environment``.
         agent_id: what the client calls its policy.
         environment: its name on this server; it may be left out where only one has the task.
         seed: of all that is drawn in the episode.
@@ -63,7 +64,9 @@ class EpisodeState(msgspec.Struct):
 
 
 class EpisodeBegun(msgspec.Struct):
-    """A new episode: what the policy is given, and the tools that it may call (``action`` of a step is a tool's name)."""
+    """A new episode: what the policy is given, and the tools that it may call (``action`` of a step
+    is a tool's name).
+    """
 
     episode_id: str
     environment: str
@@ -89,8 +92,9 @@ class StepError(msgspec.Struct):
 class StepTaken(msgspec.Struct):
     """What a step was answered.
 
-    ``reward`` is null before the end, and where the episode is unscored (``fault`` says why).  ``error`` is null unless
-    a tool failed; the step counts all the same, and the observation tells the policy.
+    ``reward`` is null before the end, and where the episode is unscored (``fault`` says why).
+    ``error`` is null unless a tool failed; the step counts all the same, and the observation tells
+    the policy.
     """
 
     episode_id: str
@@ -123,13 +127,27 @@ async def begin(call: Call) -> object:
     """Begin an episode."""
     asked = call.read(NewEpisode)
     served, task = _task(call.server.catalog, asked)
-    session = await call.server.sessions.begin(call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=idempotency_key(call))  # fmt: skip
-    return EpisodeBegun(session.id, served.name, str(task.id), session.begun.agent, session.first.messages, offered(served, session), session.first.value)  # fmt: skip
+    session = await call.server.sessions.begin(
+        call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=idempotency_key(call)
+    )
+    return EpisodeBegun(
+        session.id,
+        served.name,
+        str(task.id),
+        session.begun.agent,
+        session.first.messages,
+        offered(served, session),
+        session.first.value,
+    )
 
 
 async def step(call: Call) -> object:
-    """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or ``{"action": "message", "content": ...}``."""
-    id_, action, key = call.path["id"], _action(call.read(dict)), idempotency_key(call)
+    """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or
+    ``{"action": "message", "content": ...}``.
+    """
+    id_ = call.path["id"]
+    action = _action(call.read(dict))
+    key = idempotency_key(call)
     answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
     failed = error_of(answer)
     return StepTaken(
@@ -148,26 +166,40 @@ async def step(call: Call) -> object:
 
 async def state(call: Call) -> object:
     """What was accepted of an episode; an operator may ask for that of any tenant."""
-    sessions, id_ = call.server.sessions, call.path["id"]
+    sessions = call.server.sessions
+    id_ = call.path["id"]
     owner = await sessions.owner(call.tenant, id_)
     return state_of(await sessions.entry(owner, id_), sessions.admission)
 
 
 async def reward(call: Call) -> object:
-    """The reward.  An open episode ends with this, and is judged as it is; an operator may ask for that of any tenant."""
-    sessions, id_ = call.server.sessions, call.path["id"]
+    """The reward.  An open episode ends with this, and is judged as it is; an operator may ask for
+    that of any tenant.
+    """
+    sessions = call.server.sessions
+    id_ = call.path["id"]
     entry, verdict = await sessions.verdict(await sessions.owner(call.tenant, id_), id_)
     counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
     passed = None if verdict.value is None else verdict.value >= mark
     stop = entry.ended.stop if entry.ended else ""
-    return Reward(verdict.value, *counts, "done", passed, stop, fault_kind(verdict) or None, verdict.fingerprint, stage_rows(verdict, NOBODY))  # fmt: skip
+    return Reward(
+        verdict.value,
+        *counts,
+        "done",
+        passed,
+        stop,
+        fault_kind(verdict) or None,
+        verdict.fingerprint,
+        stage_rows(verdict, NOBODY),
+    )
 
 
 async def delete(call: Call) -> object:
     """End and forget an episode; an operator may do so with that of any tenant."""
-    sessions, id_ = call.server.sessions, call.path["id"]
+    sessions = call.server.sessions
+    id_ = call.path["id"]
     if not await sessions.delete(await sessions.owner(call.tenant, id_), id_):
         raise not_found(f"there is no episode {id_!r:.80}")
     return Response(status_code=204)
@@ -179,19 +211,23 @@ def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
     Raises:
         Problem: 404 when there is none; 422 when several environments have it.
     """
-    id_, (name, _, rest) = asked.task_id, asked.task_id.partition("/")
+    id_ = asked.task_id
+    name, _, rest = asked.task_id.partition("/")
     found = [each for each in catalog.values() if each.env.tasks.get(id_)]
     if asked.environment:
         found = [catalog.named(asked.environment)]
     elif not found and name.lower() in catalog:
-        found, id_ = [catalog[name.lower()]], rest
+        found = [catalog[name.lower()]]
+        id_ = rest
     elif not found and len(catalog) == 1:
         found = [*catalog.values()]  # whose error names the nearest task
     if not found:
         raise not_found(f"no environment has a task {id_!r:.80}")
     if len(found) > 1:
         names = ", ".join(each.name for each in found)
-        raise invalid(f"several environments have a task {id_!r:.80}: name one of {names} as environment")  # fmt: skip
+        raise invalid(
+            f"several environments have a task {id_!r:.80}: name one of {names} as environment"
+        )
     return found[0], found[0].task(id_)
 
 
@@ -210,7 +246,10 @@ def _action(body: Mapping[str, object]) -> Action:
         case str(), _ if name and name not in ("message", "value"):
             return call(name, arguments)
     tools = f'{{"action": TOOL, ...arguments}}, {{"action": "{SUBMIT}", "answer": TEXT}}'
-    raise invalid(f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value", "value": JSON}}')  # fmt: skip
+    raise invalid(
+        f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value",'
+        ' "value": JSON}'
+    )
 
 
 def state_of(entry: Entry, admission: Admission) -> EpisodeState:
@@ -222,7 +261,9 @@ def state_of(entry: Entry, admission: Admission) -> EpisodeState:
 
 
 def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
-    """``tests_passed`` and ``total_tests`` of the stages that count tests: the last first, each before its children."""
+    """``tests_passed`` and ``total_tests`` of the stages that count tests: the last first, each
+    before its children.
+    """
     for result in reversed(results):
         data = result.outcome.data if result.outcome else {}
         if all(type(data.get(name)) is int for name in COUNTS):
@@ -231,10 +272,58 @@ def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("POST", "/episodes", begin, "Begin an episode", NewEpisode, EpisodeBegun, 201, tag="episodes", errors=(404, 409, 503), headers=HEADERS),
-    Endpoint("POST", "/episodes/{id}/steps", step, "Take a step", dict[str, object], StepTaken, tag="episodes", errors=(404, 409, 410, 504), headers=HEADERS),
-    Endpoint("GET", "/episodes/{id}", state, "What was accepted of an episode", None, EpisodeState, tag="episodes", errors=(404,)),
+    Endpoint(
+        "POST",
+        "/episodes",
+        begin,
+        "Begin an episode",
+        NewEpisode,
+        EpisodeBegun,
+        201,
+        tag="episodes",
+        errors=(404, 409, 503),
+        headers=HEADERS,
+    ),
+    Endpoint(
+        "POST",
+        "/episodes/{id}/steps",
+        step,
+        "Take a step",
+        dict[str, object],
+        StepTaken,
+        tag="episodes",
+        errors=(404, 409, 410, 504),
+        headers=HEADERS,
+    ),
+    Endpoint(
+        "GET",
+        "/episodes/{id}",
+        state,
+        "What was accepted of an episode",
+        None,
+        EpisodeState,
+        tag="episodes",
+        errors=(404,),
+    ),
     # A monitor that looks with HEAD must not end an episode.
-    Endpoint("GET", "/episodes/{id}/reward", reward, "The reward; an open episode ends with this", None, Reward, tag="episodes", errors=(404, 409, 410, 504), head=False),
-    Endpoint("DELETE", "/episodes/{id}", delete, "End and forget an episode", status=204, tag="episodes", errors=(404,)),
-)  # fmt: skip
+    Endpoint(
+        "GET",
+        "/episodes/{id}/reward",
+        reward,
+        "The reward; an open episode ends with this",
+        None,
+        Reward,
+        tag="episodes",
+        errors=(404, 409, 410, 504),
+        head=False,
+    ),
+    Endpoint(
+        "DELETE",
+        "/episodes/{id}",
+        delete,
+        "End and forget an episode",
+        status=204,
+        tag="episodes",
+        errors=(404,),
+    ),
+)

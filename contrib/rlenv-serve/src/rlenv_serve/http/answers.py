@@ -23,15 +23,22 @@ class Json(Response):
     """JSON as it is, with no other headers: made and sent faster than by ``Response``."""
 
     def __init__(self, body: bytes, status: int = 200) -> None:
-        self.body, self.status_code, self.background = body, status, None
-        self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", JSON.encode())]  # fmt: skip
+        self.body = body
+        self.status_code = status
+        self.background = None
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(body)),
+            (b"content-type", JSON.encode()),
+        ]
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Send it."""
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})  # fmt: skip
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
         await send({"type": "http.response.body", "body": self.body})
 
 
 def answer(value: object, status: int = 200) -> Response:
     """A response with this value, or the response itself."""
-    return value if isinstance(value, Response) else Json(encode(value), status)  # fmt: skip
+    return value if isinstance(value, Response) else Json(encode(value), status)

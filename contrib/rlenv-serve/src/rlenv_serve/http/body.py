@@ -16,18 +16,26 @@ from starlette.requests import Request
 from .problems import Problem, invalid
 
 T = TypeVar("T")
-# Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and others.  What a policy wrote may
+# Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and
+# others.  What a policy wrote may
 # hold one, and the whole request would be refused.
-_SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
+_SURROGATES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which programs on Windows write
 REPLACED = rb"\ufffd"
-# A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more than what is.
+# A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more
+# than what is.
 _TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_ALIKE, _OTHERS = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b"[]{}"})
+_ALIKE = bytes.maketrans(b"{}", b"[]")
+_OTHERS = bytes({*range(256)} - {*b"[]{}"})
 # Bytes that are read and dropped: a client that is still sending would not see the answer.
 DRAINED = 64 << 20
 # What msgspec says of a member that there is not; the path is left out for the outermost object.
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)  # fmt: skip
+_UNKNOWN = re.compile(
+    r"Object contains unknown field `(?P<name>.*?)`(?: - at `(?P<path>[^`]*)`)?", re.DOTALL
+)
 _STEPS = re.compile(r"[A-Za-z_]\w*|\[[^\]]*\]")
 COMPARED = (
     200  # characters of a name that are compared with others: of a longer one that takes long
@@ -42,7 +50,8 @@ async def read(request: Request, limit: int) -> bytes:
         ClientDisconnect: where the body ends early.
         Problem: 413 for one that is longer than ``limit`` bytes; never more than that is kept.
     """
-    parts, size = list[bytes](), 0
+    parts = list[bytes]()
+    size = 0
     async for part in request.stream():
         size += len(part)
         if size <= limit:
@@ -50,7 +59,12 @@ async def read(request: Request, limit: int) -> bytes:
         elif size > limit + DRAINED:
             break
     if size > limit:
-        raise Problem(413, "too_large", f"a body has at most {limit:,} bytes; send less in one request", Connection="close")  # fmt: skip
+        raise Problem(
+            413,
+            "too_large",
+            f"a body has at most {limit:,} bytes; send less in one request",
+            Connection="close",
+        )
     return b"".join(parts)
 
 
@@ -64,21 +78,29 @@ def check_encoding(headers: Mapping[str, str]) -> None:
         Problem: 415 for such a body.
     """
     if (given := headers.get("content-encoding", "identity").lower()) not in ("identity", ""):
-        raise Problem(415, "encoded_body", f"a body is plain JSON, not of the Content-Encoding {given!r:.80}: send it as it is", Accept_Encoding="identity")  # fmt: skip
+        raise Problem(
+            415,
+            "encoded_body",
+            f"a body is plain JSON, not of the Content-Encoding {given!r:.80}: send it as it is",
+            Accept_Encoding="identity",
+        )
 
 
-def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient: bool = False) -> T:  # fmt: skip
+def decode(
+    body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient: bool = False
+) -> T:
     """JSON as a value of the decoder's type.
 
     Args:
         body: of the request.
         decoder: of the type.
         depth: levels of nested JSON.
-        lenient: NaN, infinities and numbers out of range, which Python writes, are read as texts, and the depth is the handler's to
-            check.
+        lenient: NaN, infinities and numbers out of range, which Python writes, are read as texts,
+            and the depth is the handler's to check.
 
     Raises:
-        Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other values.
+        Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other
+            values.
     """
     try:
         try:
@@ -127,7 +149,8 @@ def _check_unknown(message: str, kind: object) -> None:
     found = _UNKNOWN.fullmatch(message)
     if found is None:
         return
-    name, path = found["name"], found["path"] or ""
+    name = found["name"]
+    path = found["path"] or ""
     known = _members(msgspec.inspect.type_info(kind), _STEPS.findall(path))
     if known and name not in known:
         where = f" in {path.removeprefix('$.')}" if path else ""
@@ -136,7 +159,9 @@ def _check_unknown(message: str, kind: object) -> None:
 
 
 def _members(kind: msgspec.inspect.Type, steps: Sequence[str]) -> list[str]:
-    """The names of what the object at a path may have; none where no object is there that forbids others."""
+    """The names of what the object at a path may have; none where no object is there that forbids
+    others.
+    """
     if isinstance(kind, msgspec.inspect.UnionType):
         return [name for each in kind.types for name in _members(each, steps)]
     if isinstance(kind, msgspec.inspect.ListType) and steps:
@@ -145,7 +170,12 @@ def _members(kind: msgspec.inspect.Type, steps: Sequence[str]) -> list[str]:
         return []
     if not steps:
         return [each.encode_name for each in kind.fields] if kind.forbid_unknown_fields else []
-    return [name for each in kind.fields if each.encode_name == steps[0] for name in _members(each.type, steps[1:])]  # fmt: skip
+    return [
+        name
+        for each in kind.fields
+        if each.encode_name == steps[0]
+        for name in _members(each.type, steps[1:])
+    ]
 
 
 def check_members(given: Iterable[str], known: Sequence[str], status: int = 422) -> None:
@@ -166,7 +196,9 @@ def check_members(given: Iterable[str], known: Sequence[str], status: int = 422)
             )
 
 
-def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip
+def convert(
+    value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True
+) -> T:
     """What was decoded as a value of another type.
 
     Args:
@@ -191,8 +223,8 @@ def too_deep(depth: int) -> Problem:
 
 
 def is_deep(body: bytes, depth: int) -> bool:
-    """Whether valid JSON is nested more than ``depth`` levels deep, by its brackets: of wide values there are too many to
-    visit each."""
+    """Whether valid JSON is nested more than ``depth`` levels deep, by its brackets: of wide values
+    there are too many to visit each."""
     if body.count(b"[") + body.count(b"{") <= depth:
         return False
     left = _TEXTS.sub(b"", body).translate(_ALIKE, _OTHERS)

@@ -29,7 +29,14 @@ logger = logging.getLogger("rlenv_serve")
 CLOSED = 499  # what logs say of a request whose client is gone
 KEY = "Idempotency-Key"
 KEY_LENGTH = 200
-ENDING = Problem(503, "ending", "the server ends, and this was not done in time: send it again, with the same Idempotency-Key if it had one", Retry_After="5", Connection="close")  # fmt: skip
+ENDING = Problem(
+    503,
+    "ending",
+    "the server ends, and this was not done in time: send it again, with the same Idempotency-Key"
+    " if it had one",
+    Retry_After="5",
+    Connection="close",
+)
 
 
 @define
@@ -101,7 +108,8 @@ class Endpoint:
         headers: of requests that it reads, with a line on each, for the document.
         query: parameters of the query, likewise.
         media: the types of a good answer.
-        head: a GET may also be asked for with HEAD; False where asking has an effect, or has no end.
+        head: a GET may also be asked for with HEAD; False where asking has an effect, or has no
+            end.
     """
 
     method: str
@@ -120,7 +128,15 @@ class Endpoint:
     query: dict[str, str] = field(factory=dict)
     media: tuple[str, ...] = (JSON,)
     head: bool = True
-    decoder: msgspec.json.Decoder[object] | None = field(default=Factory(lambda self: None if self.takes is None else msgspec.json.Decoder(self.takes), takes_self=True), init=False, repr=False, eq=False)  # fmt: skip
+    decoder: msgspec.json.Decoder[object] | None = field(
+        default=Factory(
+            lambda self: None if self.takes is None else msgspec.json.Decoder(self.takes),
+            takes_self=True,
+        ),
+        init=False,
+        repr=False,
+        eq=False,
+    )
 
 
 @frozen
@@ -132,8 +148,10 @@ class Operation:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        started, request = time.perf_counter(), Request(scope, receive)
-        status, what = CLOSED, f"{self.endpoint.method} {self.endpoint.path}"
+        started = time.perf_counter()
+        request = Request(scope, receive)
+        status = CLOSED
+        what = f"{self.endpoint.method} {self.endpoint.path}"
         try:
             response = await self._response(request, what)
             status = response.status_code
@@ -159,8 +177,12 @@ class Operation:
         return found.response() if isinstance(found, Problem) else found
 
     async def _answered(self, request: Request) -> Response:
-        endpoint, server = self.endpoint, self.server
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}  # fmt: skip
+        endpoint = self.endpoint
+        server = self.server
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in reversed(request.scope["headers"])
+        }
         TRACEPARENT.set(headers.get("traceparent", ""))
         check_origin(headers, keyless=server.keys.tenants is None)
         tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
@@ -168,7 +190,9 @@ class Operation:
         if endpoint.decoder is not None:
             check_encoding(headers)
             call.raw = await read(request, server.limits.body)
-            call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip
+            call.body = decode(
+                call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient
+            )
         return answer(await endpoint.handler(call), endpoint.status)
 
 

@@ -29,7 +29,9 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     """The document of these operations."""
     table = [*endpoints]
     types = [kind for each in table for kind in _types(each) if kind is not None] + [Details]
-    found, components = msgspec.json.schema_components(types, schema_hook=lambda _: ANY, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
+    found, components = msgspec.json.schema_components(
+        types, schema_hook=lambda _: ANY, ref_template=REF.format("schemas", "{name}")
+    )
     schemas = iter(found)
     paths: dict[str, dict[str, object]] = {}
     for each in table:
@@ -37,14 +39,21 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
         paths.setdefault(PARAMETER.sub(r"{\1}", each.path), {})[each.method.lower()] = made
     return {
         "openapi": VERSION,
-        "info": {"title": "rlenv serve", "version": "1", "description": "Environments for trainers and agents."},
+        "info": {
+            "title": "rlenv serve",
+            "version": "1",
+            "description": "Environments for trainers and agents.",
+        },
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": {str(status): _problem(status) for status in sorted({status for each in table for status in _errors(each)})},
+            "responses": {
+                str(status): _problem(status)
+                for status in sorted({status for each in table for status in _errors(each)})
+            },
             "securitySchemes": SCHEMES,
         },
-    }  # fmt: skip
+    }
 
 
 def _types(endpoint: Endpoint) -> tuple[object, object, object]:
@@ -54,22 +63,31 @@ def _types(endpoint: Endpoint) -> tuple[object, object, object]:
 def _operation(
     endpoint: Endpoint, taken: object, given: object, accepted: object
 ) -> dict[str, object]:
-    good = {"description": HTTPStatus(endpoint.status).phrase, "content": {kind: {"schema": given if given and kind == JSON else {}} for kind in endpoint.media}}  # fmt: skip
+    good = {
+        "description": HTTPStatus(endpoint.status).phrase,
+        "content": {
+            kind: {"schema": given if given and kind == JSON else {}} for kind in endpoint.media
+        },
+    }
     if endpoint.status == HTTPStatus.NO_CONTENT:
         del good["content"]
-    answers = {str(endpoint.status): good} | {str(status): {"$ref": REF.format("responses", status)} for status in _errors(endpoint)}  # fmt: skip
+    answers = {str(endpoint.status): good} | {
+        str(status): {"$ref": REF.format("responses", status)} for status in _errors(endpoint)
+    }
     if accepted:
         body = {JSON: {"schema": accepted}}
         answers["202"] = {"description": "It is not done yet", "content": body}
     made: dict[str, object] = {
         "operationId": f"{endpoint.method.lower()} {endpoint.path}",
         "summary": endpoint.summary,
-        "description": inspect.cleandoc(endpoint.handler.__doc__ or endpoint.summary).split("\nRaises:")[0].strip(),
+        "description": inspect.cleandoc(endpoint.handler.__doc__ or endpoint.summary)
+        .split("\nRaises:")[0]
+        .strip(),
         "tags": [endpoint.tag],
         "parameters": _parameters(endpoint),
         "responses": answers,
         "security": [{}] if endpoint.public else [{name: []} for name in SCHEMES] + [{}],
-    }  # fmt: skip
+    }
     if taken is not None:
         made["requestBody"] = {"required": True, "content": {JSON: {"schema": taken}}}
     return made
@@ -77,9 +95,17 @@ def _operation(
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, object]]:
     text = {"type": "string"}
-    path = [{"name": name, "in": "path", "required": True, "schema": text} for name in PARAMETER.findall(endpoint.path)]  # fmt: skip
+    path = [
+        {"name": name, "in": "path", "required": True, "schema": text}
+        for name in PARAMETER.findall(endpoint.path)
+    ]
     given = (("query", endpoint.query), ("header", endpoint.headers))
-    others = [{"name": name, "in": place, "description": told, "schema": text} for place, table in given for name, told in table.items() if name != "Accept"]  # fmt: skip
+    others = [
+        {"name": name, "in": place, "description": told, "schema": text}
+        for place, table in given
+        for name, told in table.items()
+        if name != "Accept"
+    ]
     return [*path, *others]
 
 
@@ -91,5 +117,8 @@ def _errors(endpoint: Endpoint) -> Sequence[int]:
 
 
 def _problem(status: int) -> dict[str, object]:
-    made: dict[str, object] = {"description": HTTPStatus(status).phrase, "content": {PROBLEM: {"schema": {"$ref": REF.format("schemas", Details.__name__)}}}}  # fmt: skip
+    made: dict[str, object] = {
+        "description": HTTPStatus(status).phrase,
+        "content": {PROBLEM: {"schema": {"$ref": REF.format("schemas", Details.__name__)}}},
+    }
     return made | ({"headers": RETRY} if status in (429, 503) else {})

@@ -1,4 +1,6 @@
-"""Whom a browser asks for: web pages of others, and names that were pointed at this machine, are rejected."""
+"""Whom a browser asks for: web pages of others, and names that were pointed at this machine, are
+rejected.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,24 @@ def check_origin(headers: Mapping[str, str], *, keyless: bool) -> None:
         keyless: the server has no keys, so that it is for this machine alone.
 
     Raises:
-        Problem: 421 where a server without keys is asked for by a name other than that of loopback, which is how DNS
-            rebinding reaches it; 403 for an ``Origin`` that is not this server.
+        Problem: 421 where a server without keys is asked for by a name other than that of loopback,
+            which is how DNS rebinding reaches it; 403 for an ``Origin`` that is not this server.
     """
     host = headers.get("host", "")
     if keyless and not is_loopback(_name(host)):
-        raise Problem(421, "misdirected", f"a server without keys answers as localhost or 127.0.0.1, not as {host!r:.80}; give it --keys")  # fmt: skip
+        raise Problem(
+            421,
+            "misdirected",
+            f"a server without keys answers as localhost or 127.0.0.1, not as {host!r:.80}; give it"
+            " --keys",
+        )
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != host.lower():
-        raise Problem(403, "foreign_origin", f"a page of {origin!r:.80} may not use this server from a browser")  # fmt: skip
+        raise Problem(
+            403,
+            "foreign_origin",
+            f"a page of {origin!r:.80} may not use this server from a browser",
+        )
 
 
 @lru_cache(256)

@@ -1,4 +1,6 @@
-"""Errors as a client sees them: ``application/problem+json`` of RFC 9457, with a code that does not change."""
+"""Errors as a client sees them: ``application/problem+json`` of RFC 9457, with a code that does not
+change.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ DETAIL = 2000  # characters
 
 
 class Details(msgspec.Struct):
-    """An error, as RFC 9457 has it; `code` does not change, and `detail`, where clients of ORS look too, says what to do."""
+    """An error, as RFC 9457 has it; `code` does not change, and `detail`, where clients of ORS look
+    too, says what to do.
+    """
 
     type: str
     title: str
@@ -39,7 +43,9 @@ class Problem(Exception):
 
     def __init__(self, status: int, code: str, detail: str, **headers: str) -> None:
         super().__init__(detail)
-        self.status, self.code, self.detail = status, code, detail[:DETAIL]
+        self.status = status
+        self.code = code
+        self.detail = detail[:DETAIL]
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def response(self) -> Response:
@@ -50,7 +56,8 @@ class Problem(Exception):
 
 
 async def result_or_problem(work: Awaitable[T], what: str) -> T | Problem:
-    """What the work gives; the ``Problem`` that it raises; for any other exception 500, and the log says which.
+    """What the work gives; the ``Problem`` that it raises; for any other exception 500, and the log
+    says which.
 
     Args:
         work: for a client.

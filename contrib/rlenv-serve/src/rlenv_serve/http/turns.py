@@ -1,4 +1,6 @@
-"""Whose turn it is: every tenant runs so much at the same time, and those that wait take turns by tenant."""
+"""Whose turn it is: every tenant runs so much at the same time, and those that wait take turns by
+tenant.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class Turns:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._limits, self._cores = limits, usable_cpus()
+        self._limits = limits
+        self._cores = usable_cpus()
         self.running: dict[str, _Running] = {}
         self.waiting: dict[str, deque[_Place]] = {}  # in the order of tenants' turns
         self._last = self._other = ("", float("-inf"))  # the two tenants that asked last, and when
@@ -65,15 +68,21 @@ class Turns:
             Problem: 429 when too many requests of this tenant wait already.
         """
         if (waiting := len(self.waiting.get(tenant, ()))) >= self._limits.waiting:
-            raise Problem(429, "too_many_requests", f"{waiting:,} requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
+            raise Problem(
+                429,
+                "too_many_requests",
+                f"{waiting:,} requests wait already: send fewer at the same time",
+                Retry_After="1",
+            )
 
     async def take(self, tenant: str, cost: float = 0.0) -> None:
         """Wait for a place; ``give`` gives it back.
 
         Args:
             tenant: whose turn it is.
-            cost: seconds for which this will likely keep a worker; 0 where it needs none.  While several tenants ask, each
-                has no more work in the line for the workers than they do in a moment, and leaves one of them free.
+            cost: seconds for which this will likely keep a worker; 0 where it needs none.  While
+                several tenants ask, each has no more work in the line for the workers than they do
+                in a moment, and leaves one of them free.
         """
         if self._last[0] != tenant:
             self._other = self._last

@@ -15,9 +15,11 @@ FIRST = 0.05
 
 
 class Watch:
-    """``with Watch(receive, seconds)``: the block is cancelled when the client is gone, and at its deadline.
+    """``with Watch(receive, seconds)``: the block is cancelled when the client is gone, and at its
+    deadline.
 
-    It costs a quarter of ``asyncio.timeout``, which has a timer of the event loop made and removed for each block.
+    It costs a quarter of ``asyncio.timeout``, which has a timer of the event loop made and removed
+    for each block.
 
     Args:
         receive: of a request whose body has been read; None: whoever asked may go away.
@@ -29,12 +31,14 @@ class Watch:
     """
 
     def __init__(self, receive: Receive | None, seconds: float = math.inf) -> None:
-        self._receive, self._seconds = receive, seconds
+        self._receive = receive
+        self._seconds = seconds
         self._looks: asyncio.Task[None] | None = None
         self._why: type[Exception] | None = None
 
     def __enter__(self) -> None:
-        self._task, self._alarm = asyncio.current_task(), _alarm()
+        self._task = asyncio.current_task()
+        self._alarm = _alarm()
         if self._receive is None:
             self._alarm.set(self, self._seconds, self._end)
         else:
@@ -66,7 +70,9 @@ class Watch:
 
 
 class _Alarm:
-    """Calls that are due later, most of which are taken back before: one timer of the event loop, for the first of them."""
+    """Calls that are due later, most of which are taken back before: one timer of the event loop,
+    for the first of them.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -84,7 +90,8 @@ class _Alarm:
             self._next, self._timer = due, self.loop.call_at(due, self._ring)
 
     def _ring(self) -> None:
-        now, self._next = self.loop.time(), math.inf
+        now = self.loop.time()
+        self._next = math.inf
         for key in [key for key, (due, _) in self.calls.items() if due <= now]:
             self.calls.pop(key)[1]()
         self._wake(min((due for due, _ in self.calls.values()), default=math.inf))
@@ -94,7 +101,8 @@ _HERE = threading.local()  # an event loop has a thread of its own
 
 
 def _alarm() -> _Alarm:
-    loop, found = asyncio.get_running_loop(), getattr(_HERE, "alarm", None)
+    loop = asyncio.get_running_loop()
+    found = getattr(_HERE, "alarm", None)
     if found is None or found.loop is not loop:
         found = _HERE.alarm = _Alarm(loop)
     return found

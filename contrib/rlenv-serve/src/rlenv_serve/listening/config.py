@@ -28,5 +28,11 @@ def host_config(app: ASGIApp, limits: Connections, **more: Any) -> uvicorn.Confi
 
     Http.limits = WebSocket.limits = limits
     return uvicorn.Config(
-        app, http=Http, ws=WebSocket, access_log=False, server_header=False, ws_per_message_deflate=False, **more
-    )  # fmt: skip
+        app,
+        http=Http,
+        ws=WebSocket,
+        access_log=False,
+        server_header=False,
+        ws_per_message_deflate=False,
+        **more,
+    )

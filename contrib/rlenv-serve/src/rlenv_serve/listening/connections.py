@@ -1,7 +1,7 @@
 """``Connections``: the connections of one process, by the address of their client.
 
-Where there are too many, the one that has brought no whole request for longest is closed, so that clients that open
-connections and send nothing cannot keep others out.
+Where there are too many, the one that has brought no whole request for longest is closed, so that
+clients that open connections and send nothing cannot keep others out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Patience:
     """How long a client may take.
 
     Args:
-        head: seconds for the head of a request, from its first byte or from the start of the connection.
+        head: seconds for the head of a request, from its first byte or from the start of the
+            connection.
         body: seconds for its body, besides one for each ``rate`` bytes that came.
         rate: bytes a second.
         stalled: seconds in which a client must take something of an answer that waits for it.
@@ -76,7 +77,8 @@ class Connections:
         self.open = 0
         self._peers: dict[str, _Peer] = {}
         self._peer_of: dict[object, str] = {}
-        self._closed, self._refused = 0, 0
+        self._closed = 0
+        self._refused = 0
         self._logged = float("-inf")
 
     def add(self, connection: object, address: str, close: Close) -> bool:
@@ -125,7 +127,9 @@ class Connections:
             del self._peers[name]
 
     def _make_room(self, peers: Iterable[_Peer]) -> bool:
-        """Close the connection that has waited for longest, of the address that has most of these."""
+        """Close the connection that has waited for longest, of the address that has most of
+        these.
+        """
         largest = max(peers, key=lambda peer: len(peer.waiting))
         if not largest.waiting:
             return False
@@ -141,14 +145,25 @@ class Connections:
             return
         self._logged = time.monotonic()
         logger.warning(
-            "%s connections are open, %s of them from %s; there may be %s, and %s of one address. Since the start %s that had brought no whole request were closed for others, and %s were answered 503. Raise the limit of open files (`ulimit -n`) before the start, or put a proxy in front of the server",
-            self.open, peer.open, name, self.most, self.of_peer, self._closed, self._refused,
-        )  # fmt: skip
+            "%s connections are open, %s of them from %s; there may be %s, and %s of one address."
+            " Since the start %s that had brought no whole request were closed for others, and %s"
+            " were answered 503. Raise the limit of open files (`ulimit -n`) before the start, or"
+            " put a proxy in front of the server",
+            self.open,
+            peer.open,
+            name,
+            self.most,
+            self.of_peer,
+            self._closed,
+            self._refused,
+        )
 
 
 @lru_cache(4096)
 def site_of(address: str) -> str:
-    """An address, or the network of 64 bits of one of IPv6: a client has all of the addresses in it."""
+    """An address, or the network of 64 bits of one of IPv6: a client has all of the addresses in
+    it.
+    """
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

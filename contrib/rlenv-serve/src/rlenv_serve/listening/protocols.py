@@ -1,4 +1,6 @@
-"""Uvicorn's protocols with limits: it has none for how long a client may take, nor for how many there are."""
+"""Uvicorn's protocols with limits: it has none for how long a client may take, nor for how many
+there are.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,19 @@ if TYPE_CHECKING:
 
     from uvicorn._types import ASGIReceiveEvent
 
-# What lacks of the request that comes: all of it, a part of its head, a part of its body, or nothing.
-ALL, HEAD, BODY, NOTHING = "all", "head", "body", "nothing"
+# What lacks of the request that comes: all of it, a part of its head, a part of its body, or
+# nothing.
+ALL = "all"
+HEAD = "head"
+BODY = "body"
+NOTHING = "nothing"
 PIPELINED = 1000  # requests that wait for the answer to the one before, on one connection
-BUSY = Problem(503, "too_many_connections", "the server has as many connections as it may have: ask again later", Retry_After="5")  # fmt: skip
+BUSY = Problem(
+    503,
+    "too_many_connections",
+    "the server has as many connections as it may have: ask again later",
+    Retry_After="5",
+)
 LATE = Problem(408, "late", "the request did not come in time: send it again")
 LONG = Problem(431, "head_too_large", f"the head of a request has at most {LARGEST_HEAD:,} bytes")
 
@@ -69,7 +80,8 @@ class LimitedHttp(HttpToolsProtocol):
         """Forget the connection."""
         self._stop_timers()
         self.limits.remove(self.transport)
-        # Uvicorn tells only the newest of pipelined requests, and others would write to what is closed.
+        # Uvicorn tells only the newest of pipelined requests, and others would write to what is
+        # closed.
         for cycle in (self._running, *(each for each, _ in self.pipeline)):
             if cycle is not None:
                 cycle.disconnected = True
@@ -92,7 +104,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._look()
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection over; it still counts, and what it sends is for its session to wait for."""
+        """Hand the connection over; it still counts, and what it sends is for its session to wait
+        for.
+        """
         self._stop_timers()
         self.limits.works(self.transport)
         super().handle_websocket_upgrade()
@@ -105,7 +119,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._begin(HEAD)
 
     def on_headers_complete(self) -> None:
-        """Its head is there; the connection ends where too many requests wait for the answer to the one before."""
+        """Its head is there; the connection ends where too many requests wait for the answer to the
+        one before.
+        """
         if len(self.pipeline) >= PIPELINED:
             self._stop_timers()
             self.transport.close()
@@ -119,11 +135,13 @@ class LimitedHttp(HttpToolsProtocol):
         self._lacks = NOTHING
 
     def on_response_complete(self) -> None:
-        """An answer was sent: the connection may be closed for another, until its next request has come."""
+        """An answer was sent: the connection may be closed for another, until its next request has
+        come.
+        """
         super().on_response_complete()
         if self.pipeline:
-            # Uvicorn reads on behind each answer, so that a client that sends faster than it is answered fills the
-            # memory with requests that wait.
+            # Uvicorn reads on behind each answer, so that a client that sends faster than it is
+            # answered fills the memory with requests that wait.
             self.flow.pause_reading()
         if not self.transport.is_closing() and not self.is_answering:
             self.limits.waits(self.transport, self._give_way)
@@ -138,7 +156,8 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _begin(self, lacks: str) -> None:
         self._lacks = lacks
-        self._since, self._bytes = self.loop.time(), 0
+        self._since = self.loop.time()
+        self._bytes = 0
         self._set(None)
 
     def _look(self) -> None:
@@ -158,7 +177,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._timer = None if seconds is None else self.loop.call_later(seconds, self._late)
 
     def _late(self) -> None:
-        """The time is up, unless a body that an answer waits for came fast enough, or the server has paused it."""
+        """The time is up, unless a body that an answer waits for came fast enough, or the server
+        has paused it.
+        """
         self._timer = None
         if self.transport.is_closing():
             return
@@ -176,7 +197,9 @@ class LimitedHttp(HttpToolsProtocol):
     # -- ends -------------------------------------------------------------------------------------
 
     def _refuse(self, problem: Problem) -> None:
-        """Close the connection, and say why where that can only be read as the answer to the request that lacks."""
+        """Close the connection, and say why where that can only be read as the answer to the
+        request that lacks.
+        """
         self._stop_timers()
         if self._is_next:
             self.transport.write(written(problem))
@@ -215,7 +238,9 @@ class LimitedHttp(HttpToolsProtocol):
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket, which counts as a connection until it ends; ``host_config`` makes a subclass as of ``LimitedHttp``."""
+    """A WebSocket, which counts as a connection until it ends; ``host_config`` makes a subclass as
+    of ``LimitedHttp``.
+    """
 
     limits: Connections
 
@@ -226,7 +251,9 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         super().connection_made(transport)
 
     def pause_writing(self) -> None:
-        """The client does not read: nothing more is read of it, since each ping would be answered into memory."""
+        """The client does not read: nothing more is read of it, since each ping would be answered
+        into memory.
+        """
         super().pause_writing()
         self.transport.pause_reading()
         self._stalled = self.loop.call_later(self.limits.patience.stalled, self.transport.abort)

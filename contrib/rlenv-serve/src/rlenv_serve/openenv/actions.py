@@ -18,7 +18,8 @@ from rlenv_serve.sessions.problems import UNREACHABLE, unreachable
 from rlenv_serve.settings import Name, Seed
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
-LIST_TOOLS, CALL_TOOL = "list_tools", "call_tool"
+LIST_TOOLS = "list_tools"
+CALL_TOOL = "call_tool"
 SAID = ("answer", "message")
 VALUE = "value"  # of a game
 CALL_MEMBERS = ("type", "tool_name", "arguments")
@@ -32,14 +33,16 @@ class Reset(msgspec.Struct):
 
     Args:
         task_id: of the task; without one, ``seed`` picks it.
-        seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from 0, counted around; without
-            a seed it is any.
-        split: of the tasks that the seed picks from; by default ``train``; where there is none of that name it has to be named.
+        seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from
+            0, counted around; without a seed it is any.
+        split: of the tasks that the seed picks from; by default ``train``; where there is none of
+            that name it has to be named.
         episode_id: what the client calls the episode.
-        any_action: whether every object that a step brings is an action.  By default it is, since a policy may have
-            written it: an error would leave the episode unscored, whenever the policy likes.  With false, an object
-            of no known form is an error, as with official servers, for programs that write all objects themselves.
-            With true, a tool that there is not is a result over JSON-RPC too, and no error.
+        any_action: whether every object that a step brings is an action.  By default it is, since a
+            policy may have written it: an error would leave the episode unscored, whenever the
+            policy likes.  With false, an object of no known form is an error, as with official
+            servers, for programs that write all objects themselves. With true, a tool that there is
+            not is a result over JSON-RPC too, and no error.
     """
 
     task_id: str | None = None
@@ -50,11 +53,12 @@ class Reset(msgspec.Struct):
 
 
 def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
-    """What the data of ``reset`` asks for; a reference to a task, as other routes give it, is such data.
+    """What the data of ``reset`` asks for; a reference to a task, as other routes give it, is such
+    data.
 
     Raises:
-        Problem: 422 for data that is not, and for members that there are not: a misspelled ``task_id`` would play any
-            task.
+        Problem: 422 for data that is not, and for members that there are not: a misspelled
+            ``task_id`` would play any task.
     """
     known = Reset.__struct_fields__
     if "mac" in data and isinstance(data.get("task_id"), str):
@@ -66,14 +70,16 @@ def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
 def tasks_of(served: Served, asked: Reset) -> tuple[Sequence[Task], int]:
     """The task that was asked for, and the seed of its episode, which is drawn where there is none.
 
-    Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played where a persistent
-    world makes those before them impossible.
+    Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played
+    where a persistent world makes those before them impossible.
 
     Raises:
-        Problem: 404 for a task that there is not; 422 for a split that there is not, and where there is no split
-            ``train`` and none was asked for: tasks of another one are not drawn unasked.
+        Problem: 404 for a task that there is not; 422 for a split that there is not, and where
+            there is no split ``train`` and none was asked for: tasks of another one are not drawn
+            unasked.
     """
-    seed, split = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed, asked.split
+    seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
+    split = asked.split
     if asked.task_id is not None:
         return [served.task(asked.task_id)], seed
     if not served.splits:
@@ -109,8 +115,8 @@ async def begun_with(tasks: Sequence[Task], begin: Callable[[Task], Awaitable[Se
 
 
 def check_action(served: Served, data: Mapping[str, object]) -> None:
-    """Reject data of ``step`` whose members are none of the environment's forms of an action, as the program that sends
-    it has a mistake: as a message, it would end the episode with 0.
+    """Reject data of ``step`` whose members are none of the environment's forms of an action, as
+    the program that sends it has a mistake: as a message, it would end the episode with 0.
 
     Raises:
         Problem: 422 for members that there are not, or where what is needed lacks.
@@ -121,9 +127,14 @@ def check_action(served: Served, data: Mapping[str, object]) -> None:
     others = CALL_MEMBERS if fields == ["tool_name"] else ()
     check_members(data, (*fields, *others, METADATA))
     if not any(name in data for name in fields):
-        raise invalid(f"an action needs {' or '.join(fields)}: GET /openenv/{served.name}/schema says what it is")  # fmt: skip
+        raise invalid(
+            f"an action needs {' or '.join(fields)}: GET /openenv/{served.name}/schema says what"
+            " it is"
+        )
     if data.get("type", CALL_TOOL) != CALL_TOOL:
-        raise invalid(f"no action has the type {data['type']!r:.80}; there are {CALL_TOOL} and {LIST_TOOLS}")  # fmt: skip
+        raise invalid(
+            f"no action has the type {data['type']!r:.80}; there are {CALL_TOOL} and {LIST_TOOLS}"
+        )
 
 
 def problem_of(served: Served, data: Mapping[str, object]) -> str:
@@ -138,8 +149,8 @@ def problem_of(served: Served, data: Mapping[str, object]) -> str:
 def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
     """The action that the data of ``step`` is, whatever it is.
 
-    An object that is none of the forms is a message: its one text where it has one, since a program may have
-    misspelled ``answer``, and else its JSON.
+    An object that is none of the forms is a message: its one text where it has one, since a program
+    may have misspelled ``answer``, and else its JSON.
 
     Args:
         served: the environment.
@@ -150,7 +161,9 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
         return say(data)
     if (name := tool_of(data)) is not None:
         given = data.get("arguments")
-        arguments = given if isinstance(given, Mapping) else {} if given is None else {"arguments": given}  # fmt: skip
+        arguments = (
+            given if isinstance(given, Mapping) else {} if given is None else {"arguments": given}
+        )
         return call(name, arguments)
     for key in SAID:
         if key in data:
@@ -171,7 +184,9 @@ def tool_of(data: Mapping[str, object]) -> str | None:
 def first_seen(session: Session) -> dict[str, object]:
     """The observation of ``reset``."""
     seen = _seen(session.first)
-    seen["text"] = str(session.first.messages[-1].get("content") or "") if session.first.messages else ""  # fmt: skip
+    seen["text"] = (
+        str(session.first.messages[-1].get("content") or "") if session.first.messages else ""
+    )
     return observation({**seen, "task_id": session.begun.task, "episode_id": session.id})
 
 
@@ -187,10 +202,16 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
         Problem: 502 where the episode is unscored: clients turn a reward of null into 0.
     """
     if answer.done and answer.reward is None:
-        raise Problem(502, "unscored", f"the episode ended without a score, because its verifier failed ({answer.fault}): do not count it")  # fmt: skip
+        raise Problem(
+            502,
+            "unscored",
+            f"the episode ended without a score, because its verifier failed ({answer.fault}): do"
+            " not count it",
+        )
     seen = _seen(answer)
     if tool is not None:
-        error, text = error_of(answer), answer.text or (ENDED if answer.done else "")
+        error = error_of(answer)
+        text = answer.text or (ENDED if answer.done else "")
         seen |= {"tool_name": tool, "result": None if error else text, "error": error}
     elif wrong:
         seen["error"] = {"error_type": "invalid_args", "message": wrong}
@@ -198,7 +219,9 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
     return {**made, "metadata": {"stop_reason": answer.stop}} if answer.done else made
 
 
-def observation(seen: object, reward: float | None = None, *, done: bool = False) -> dict[str, object]:  # fmt: skip
+def observation(
+    seen: object, reward: float | None = None, *, done: bool = False
+) -> dict[str, object]:
     """What a frame is answered with."""
     return {"observation": seen, "reward": reward, "done": done}
 

@@ -52,8 +52,8 @@ def frame(kind: str, data: object) -> str:
 
 
 def read_frame(text: str | None) -> Frame:
-    """A frame, from any text: a policy that writes NaN or half a surrogate must not thereby break its episode, which would
-    leave it unscored.
+    """A frame, from any text: a policy that writes NaN or half a surrogate must not thereby break
+    its episode, which would leave it unscored.
 
     Args:
         text: of the frame, None where it was binary.

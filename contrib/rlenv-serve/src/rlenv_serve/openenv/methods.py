@@ -1,4 +1,6 @@
-"""The methods of OpenEnv's JSON-RPC, which is not MCP: sessions, and the tools of their episodes."""
+"""The methods of OpenEnv's JSON-RPC, which is not MCP: sessions, and the tools of their
+episodes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from rlenv_serve.tools import ENDED, called, check_tool, result, tools_of
 from .sessions import OpenEnvSession
 
 
-def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession | None = None) -> Mapping[str, Method]:  # fmt: skip
+def methods(
+    server: Server, tenant: Tenant, served: Served, own: OpenEnvSession | None = None
+) -> Mapping[str, Method]:
     """What one request may call, by name.
 
     Args:
@@ -27,7 +31,9 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
     async def session(params: Params) -> OpenEnvSession:
         given = params.get("session_id")
         if not isinstance(given, str):
-            raise Problem(422, INVALID_PARAMS, "session_id is needed; openenv/session/create gives one")  # fmt: skip
+            raise Problem(
+                422, INVALID_PARAMS, "session_id is needed; openenv/session/create gives one"
+            )
         return await server.openenv.get(tenant, served, given)
 
     async def create(_: Params) -> object:
@@ -43,10 +49,13 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
     async def list_tools(params: Params) -> object:
         """Without a session: the tools that every episode has."""
         asked = own or (await session(params) if "session_id" in params else None)
-        return await tools_of(server.sessions, tenant, served, asked.episode if asked else None, "inputSchema")  # fmt: skip
+        return await tools_of(
+            server.sessions, tenant, served, asked.episode if asked else None, "inputSchema"
+        )
 
     async def call_tool(params: Params) -> object:
-        asked, action = own or await session(params), called(params, server.limits.depth)
+        asked = own or await session(params)
+        action = called(params, server.limits.depth)
         if asked.episode and asked.any_action is not True:
             await check_tool(server.sessions, tenant, asked.episode, params["name"])
         answer = await server.openenv.step(asked, action)
@@ -54,4 +63,9 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
         told = result(answer)
         return told if told["isError"] else {**told, "data": answer.text or ENDED}
 
-    return {"openenv/session/create": create, "openenv/session/close": close, "tools/list": list_tools, "tools/call": call_tool}  # fmt: skip
+    return {
+        "openenv/session/create": create,
+        "openenv/session/close": close,
+        "tools/list": list_tools,
+        "tools/call": call_tool,
+    }

@@ -1,4 +1,6 @@
-"""``/openenv/{env}`` over HTTP: what a client may know of an environment, which is neither a task's answer nor its verifier."""
+"""``/openenv/{env}`` over HTTP: what a client may know of an environment, which is neither a task's
+answer nor its verifier.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +36,40 @@ async def metadata(call: Call) -> object:
     """For people: a name, a description and a version."""
     served = call.server.catalog.named(call.path["env"])
     told = f"{harness_of(served).kind}, {len(served.env.tasks):,} tasks, served by rlenv"
-    return {"name": served.name, "description": told, "readme_content": None, "version": version("rlenv-serve"), "author": None, "documentation_url": None}  # fmt: skip
+    return {
+        "name": served.name,
+        "description": told,
+        "readme_content": None,
+        "version": version("rlenv-serve"),
+        "author": None,
+        "documentation_url": None,
+    }
 
 
 async def schema(call: Call) -> object:
-    """JSON Schemas of what frames hold: actions, observations and state, and besides what ``reset`` takes."""
+    """JSON Schemas of what frames hold: actions, observations and state, and besides what ``reset``
+    takes.
+    """
     _, own = msgspec.json.schema_components([Reset])
     seen: dict[str, object] = {
-        "messages": MESSAGES, "text": {**TEXT, "description": "The texts of the messages."},
+        "messages": MESSAGES,
+        "text": {**TEXT, "description": "The texts of the messages."},
         "value": {"description": "What the user of a game returned."},
-        "tool_name": TEXT, "result": {"description": "The text of the tool."}, "error": {"type": ["object", "null"]},
-        "task_id": TEXT, "episode_id": TEXT, "reward": NUMBER, "done": {"type": "boolean"},
-    }  # fmt: skip
+        "tool_name": TEXT,
+        "result": {"description": "The text of the tool."},
+        "error": {"type": ["object", "null"]},
+        "task_id": TEXT,
+        "episode_id": TEXT,
+        "reward": NUMBER,
+        "done": {"type": "boolean"},
+    }
     state: dict[str, object] = {
-        "episode_id": {"type": ["string", "null"]}, "step_count": {"type": "integer"}, "session_id": TEXT,
-        "task_id": {"type": ["string", "null"]}, "done": {"type": "boolean"},
-    }  # fmt: skip
+        "episode_id": {"type": ["string", "null"]},
+        "step_count": {"type": "integer"},
+        "session_id": TEXT,
+        "task_id": {"type": ["string", "null"]},
+        "done": {"type": "boolean"},
+    }
     return {
         "action": _action(call.server.catalog.named(call.path["env"])),
         "observation": _object("Observation", [], seen),
@@ -72,10 +92,16 @@ async def rpc(call: Call) -> object:
 async def stateful(call: Call) -> NoReturn:
     """
     Raises:
-        Problem: 409.  Official servers make a new environment for each of these requests, so that no step follows another.
+        Problem: 409.  Official servers make a new environment for each of these requests, so that
+            no step follows another.
     """
     call.server.catalog.named(call.path["env"])
-    raise Problem(409, "stateful", "an episode has several requests, which one connection keeps together: use the WebSocket /openenv/{env}/ws, or POST /episodes")  # fmt: skip
+    raise Problem(
+        409,
+        "stateful",
+        "an episode has several requests, which one connection keeps together: use the WebSocket"
+        " /openenv/{env}/ws, or POST /episodes",
+    )
 
 
 def _action(served: Served) -> dict[str, object]:
@@ -93,9 +119,13 @@ def _action(served: Served) -> dict[str, object]:
     names = [each["name"] for each in offered(served)]
     fields = {
         "type": {"const": CALL_TOOL, "default": CALL_TOOL},
-        "tool_name": {**TEXT, "examples": names, "description": "A tool; submit ends the episode with an answer."},
+        "tool_name": {
+            **TEXT,
+            "examples": names,
+            "description": "A tool; submit ends the episode with an answer.",
+        },
         "arguments": {"type": "object", "description": "Arguments of the tool."},
-    }  # fmt: skip
+    }
     # Clients know this title: they show the tools with it.
     return _object("CallToolAction", ["tool_name"], fields)
 
@@ -105,13 +135,58 @@ def _object(title: str, required: list[str], properties: dict[str, object]) -> d
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("GET", "/openenv/{env}/health", health, "Whether the environment is served", public=True, tag=TAG, errors=(404,)),
-    Endpoint("GET", "/openenv/{env}/metadata", metadata, "Name, description and version", tag=TAG, errors=(404,)),
-    Endpoint("GET", "/openenv/{env}/schema", schema, "JSON Schemas of actions, observations, state and reset", tag=TAG, errors=(404,)),
-    Endpoint("GET", "/openenv/{env}/list_environments", names, "The environment, as routes of tasks name it", tag=TAG, errors=(404,)),
-    Endpoint("POST", "/openenv/{env}/mcp", rpc, "Sessions and tools, as JSON-RPC", object, tag=TAG, lenient=True, errors=(404,)),
+    Endpoint(
+        "GET",
+        "/openenv/{env}/health",
+        health,
+        "Whether the environment is served",
+        public=True,
+        tag=TAG,
+        errors=(404,),
+    ),
+    Endpoint(
+        "GET",
+        "/openenv/{env}/metadata",
+        metadata,
+        "Name, description and version",
+        tag=TAG,
+        errors=(404,),
+    ),
+    Endpoint(
+        "GET",
+        "/openenv/{env}/schema",
+        schema,
+        "JSON Schemas of actions, observations, state and reset",
+        tag=TAG,
+        errors=(404,),
+    ),
+    Endpoint(
+        "GET",
+        "/openenv/{env}/list_environments",
+        names,
+        "The environment, as routes of tasks name it",
+        tag=TAG,
+        errors=(404,),
+    ),
+    Endpoint(
+        "POST",
+        "/openenv/{env}/mcp",
+        rpc,
+        "Sessions and tools, as JSON-RPC",
+        object,
+        tag=TAG,
+        lenient=True,
+        errors=(404,),
+    ),
     *(
-        Endpoint(method, f"/openenv/{{env}}/{name}", stateful, f"Not over HTTP: {name} is a frame of the WebSocket", tag=TAG, errors=(404, 409))
+        Endpoint(
+            method,
+            f"/openenv/{{env}}/{name}",
+            stateful,
+            f"Not over HTTP: {name} is a frame of the WebSocket",
+            tag=TAG,
+            errors=(404, 409),
+        )
         for method, name in (("POST", "reset"), ("POST", "step"), ("GET", "state"))
     ),
-)  # fmt: skip
+)

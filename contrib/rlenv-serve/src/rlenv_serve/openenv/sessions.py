@@ -1,4 +1,6 @@
-"""Sessions of OpenEnv: each plays one episode after another, over a WebSocket, over HTTP, or both."""
+"""Sessions of OpenEnv: each plays one episode after another, over a WebSocket, over HTTP, or
+both.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from rlenv_serve.settings import Limits
 
 from .actions import Reset, begun_with, tasks_of
 
-LEFT = 60.0  # seconds after which a session that was made over HTTP, and is not asked, makes room for another
+# seconds after which a session that was made over HTTP, and is not asked, makes room for another
+LEFT = 60.0
 
 
 @define(eq=False)
@@ -50,7 +53,8 @@ class OpenEnvSession:
 class OpenEnvSessions:
     """The sessions of a server.
 
-    A session without a WebSocket ends when nobody has used it for ``limits.idle``, or when its tenant has no room for another.
+    A session without a WebSocket ends when nobody has used it for ``limits.idle``, or when its
+    tenant has no room for another.
 
     Args:
         sessions: the episodes.
@@ -58,7 +62,8 @@ class OpenEnvSessions:
     """
 
     def __init__(self, sessions: Sessions, limits: Limits) -> None:
-        self._sessions, self._limits = sessions, limits
+        self._sessions = sessions
+        self._limits = limits
         self._open: dict[str, OpenEnvSession] = {}
 
     async def open(self, tenant: Tenant, served: Served, *, attached: bool) -> OpenEnvSession:
@@ -67,26 +72,40 @@ class OpenEnvSessions:
         Raises:
             Problem: 429 when the tenant has too many.
         """
-        while sum(each.tenant.name == tenant.name for each in self._open.values()) >= self._limits.episodes:  # fmt: skip
+        while (
+            sum(each.tenant.name == tenant.name for each in self._open.values())
+            >= self._limits.episodes
+        ):
             if not await self._make_room(tenant):
-                raise Problem(429, "too_many_sessions", f"a tenant has at most {self._limits.episodes:,} sessions: close one")  # fmt: skip
+                raise Problem(
+                    429,
+                    "too_many_sessions",
+                    f"a tenant has at most {self._limits.episodes:,} sessions: close one",
+                )
         made = OpenEnvSession(token_hex(16), tenant, served, attached, own=attached)
         self._open[made.id] = made
         return made
 
-    async def get(self, tenant: Tenant, served: Served, id: str, *, attach: bool = False) -> OpenEnvSession:  # noqa: A002 - the field's name # fmt: skip
-        """A session of this tenant; an open episode of it, by its id, is one too, also after a restart.
+    async def get(
+        self, tenant: Tenant, served: Served, id: str, *, attach: bool = False
+    ) -> OpenEnvSession:
+        """A session of this tenant; an open episode of it, by its id, is one too, also after a
+        restart.
 
         Raises:
-            Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as ``Sessions.get`` besides.
+            Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as
+                ``Sessions.get`` besides.
         """
         playing = (each for each in self._open.values() if each.episode == id)
-        session = self._open.get(id) or next(playing, None) or await self._resumed(tenant, served, id)  # fmt: skip
+        session = (
+            self._open.get(id) or next(playing, None) or await self._resumed(tenant, served, id)
+        )
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
         if attach and session.attached:
             raise Problem(409, "attached", "another WebSocket uses this session")
-        session.attached, session.used = session.attached or attach, time.monotonic()
+        session.attached = session.attached or attach
+        session.used = time.monotonic()
         return session
 
     async def reset(self, session: OpenEnvSession, asked: Reset) -> Session:
@@ -101,7 +120,8 @@ class OpenEnvSessions:
         while True:
             try:
                 begun = await begun_with(tasks, begin)
-                session.episode, session.name = begun.id, asked.episode_id
+                session.episode = begun.id
+                session.name = asked.episode_id
                 session.any_action = asked.any_action
                 return begun
             except Problem as problem:
@@ -122,11 +142,16 @@ class OpenEnvSessions:
 
     async def state(self, session: OpenEnvSession) -> dict[str, object]:
         """For ``state``."""
-        entry = await self._sessions.entry(session.tenant, session.episode) if session.episode else None  # fmt: skip
+        entry = (
+            await self._sessions.entry(session.tenant, session.episode) if session.episode else None
+        )
         return {
-            "episode_id": session.name or session.episode, "step_count": entry.steps if entry else 0, "session_id": session.id,
-            "task_id": entry.begun.task if entry else None, "done": entry is not None and entry.ended is not None,
-        }  # fmt: skip
+            "episode_id": session.name or session.episode,
+            "step_count": entry.steps if entry else 0,
+            "session_id": session.id,
+            "task_id": entry.begun.task if entry else None,
+            "done": entry is not None and entry.ended is not None,
+        }
 
     async def close(self, session: OpenEnvSession) -> None:
         """End a session; its episode is forgotten, unless it has ended."""
@@ -142,7 +167,8 @@ class OpenEnvSessions:
 
     def detach(self, session: OpenEnvSession) -> None:
         """The WebSocket of a session is gone; another may be attached."""
-        session.attached, session.used = False, time.monotonic()
+        session.attached = False
+        session.used = time.monotonic()
 
     async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
         await self._sessions.entry(tenant, id, served)
@@ -154,13 +180,20 @@ class OpenEnvSessions:
     async def _make_room(self, tenant: Tenant) -> bool:
         """End the session of this tenant that was left for longest; False where each is in use."""
         old = time.monotonic() - LEFT
-        left = [each for each in self._open.values() if each.tenant.name == tenant.name and not each.attached and (each.own or each.used < old)]  # fmt: skip
+        left = [
+            each
+            for each in self._open.values()
+            if each.tenant.name == tenant.name
+            and not each.attached
+            and (each.own or each.used < old)
+        ]
         if not left:
             return False
         await self.close(min(left, key=lambda each: each.used))
         return True
 
     async def _forget(self, session: OpenEnvSession) -> None:
-        episode, session.episode = session.episode, None
+        episode = session.episode
+        session.episode = None
         if episode is not None:
             await self._sessions.forget(session.tenant, episode)

@@ -36,7 +36,9 @@ from .sessions import OpenEnvSession
 
 logger = logging.getLogger("rlenv_serve")
 PATH = "/openenv/{env}/ws"
-GOING_AWAY, REFUSED = 1001, 1008  # codes of WebSocket
+# codes of WebSocket
+GOING_AWAY = 1001
+REFUSED = 1008
 
 
 @frozen
@@ -67,16 +69,23 @@ class Player:
     async def _answered(self, text: str | None) -> str | None:
         """The frame that answers one; None for the end."""
         asked = read_frame(text)
-        kind, data = asked.type, asked.data
+        kind = asked.type
+        data = asked.data
         if kind == "close":
             return None
         if kind == "state":
             return frame("state", await self.server.openenv.state(self.session))
         if kind == "mcp":
             own = self.session
-            return frame("mcp", await respond(data, methods(self.server, own.tenant, own.served, own)))  # fmt: skip
+            return frame(
+                "mcp", await respond(data, methods(self.server, own.tenant, own.served, own))
+            )
         if kind not in ("reset", "step"):
-            raise Problem(422, "unknown_type", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
+            raise Problem(
+                422,
+                "unknown_type",
+                f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close",
+            )
         if not isinstance(data, Mapping):
             raise invalid(f"data of {kind} is an object")
         return frame("observation", await (self._reset if kind == "reset" else self._step)(data))
@@ -89,7 +98,15 @@ class Player:
     async def _step(self, data: Mapping[str, object]) -> object:
         session = self.session
         if data.get("type") == LIST_TOOLS:
-            return observation(await tools_of(self.server.sessions, session.tenant, session.served, session.episode, "input_schema"))  # fmt: skip
+            return observation(
+                await tools_of(
+                    self.server.sessions,
+                    session.tenant,
+                    session.served,
+                    session.episode,
+                    "input_schema",
+                )
+            )
         if session.any_action is False:
             check_action(session.served, data)
         wrong = problem_of(session.served, data)
@@ -114,7 +131,11 @@ async def talk(server: Server, socket: WebSocket) -> None:
     id_ = socket.query_params.get("session_id")
     with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client is gone
         try:
-            session = await (server.openenv.get(tenant, served, id_, attach=True) if id_ else server.openenv.open(tenant, served, attached=True))  # fmt: skip
+            session = await (
+                server.openenv.get(tenant, served, id_, attach=True)
+                if id_
+                else server.openenv.open(tenant, served, attached=True)
+            )
         except Problem as problem:
             await socket.send_text(error_frame(problem, "SESSION_ERROR"))
             await socket.close(REFUSED)

@@ -31,7 +31,9 @@ def _block(part: object) -> Object:
     match part:
         case {"type": "text", "text": str(value)}:
             return text(value)
-        case {"type": "image_url", "image_url": {"url": str(url)}} if url.startswith("data:") and ";base64," in url:  # fmt: skip
+        case {"type": "image_url", "image_url": {"url": str(url)}} if (
+            url.startswith("data:") and ";base64," in url
+        ):
             kind, _, data = url.removeprefix("data:").partition(";base64,")
             return {"data": data, "mimeType": kind, "detail": None, "type": "image"}
     return text(dumps(part))
@@ -42,7 +44,15 @@ def message(given: Mapping[str, object]) -> dict[str, object]:
     role = str(given.get("role"))
     made = blocks(given.get("content"))
     if role == "tool":
-        made = [{"type": "tool_result", "tool_call_id": str(given.get("tool_call_id") or ""), "blocks": made, "is_error": False, "detail": None}]  # fmt: skip
+        made = [
+            {
+                "type": "tool_result",
+                "tool_call_id": str(given.get("tool_call_id") or ""),
+                "blocks": made,
+                "is_error": False,
+                "detail": None,
+            }
+        ]
     calls = given.get("tool_calls")
     if role == "assistant" and isinstance(calls, Sequence):
         made += [_call(each) for each in calls]
@@ -54,7 +64,13 @@ def _call(given: Mapping[str, object]) -> Object:
     made = function if isinstance(function, Mapping) else {}
     found = json_of(str(made.get("arguments") or "{}"))
     found = {"arguments": made.get("arguments")} if found is None else found
-    return {"type": "tool_call", "id": str(given.get("id") or ""), "name": str(made.get("name")), "input": found, "detail": None}  # fmt: skip
+    return {
+        "type": "tool_call",
+        "id": str(given.get("id") or ""),
+        "name": str(made.get("name")),
+        "input": found,
+        "detail": None,
+    }
 
 
 def flat(messages: Sequence[Mapping[str, object]]) -> list[Object]:
@@ -68,4 +84,8 @@ def response(messages: Sequence[Mapping[str, object]]) -> str | None:
     if not found:
         return None
     inner = found[-1] if isinstance(found[-1], Sequence) else []
-    return "".join(str(block.get("text", "")) for block in inner if isinstance(block, Mapping) and block.get("type") == "text")  # fmt: skip
+    return "".join(
+        str(block.get("text", ""))
+        for block in inner
+        if isinstance(block, Mapping) and block.get("type") == "text"
+    )

@@ -61,7 +61,10 @@ async def score_group(call: Call) -> object:
     """Score responses to the session's task."""
     served, found = await opened(call)
     if not scores_groups(served):
-        raise not_found(f"{served.name} does not implement score_group: its verdicts need more than the text of a response")  # fmt: skip
+        raise not_found(
+            f"{served.name} does not implement score_group: its verdicts need more than the text of"
+            " a response"
+        )
     asked = call.read(Group)
     texts = [blocks.response(each.messages) for each in asked.candidates]
     if None in texts:
@@ -77,7 +80,8 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
     Raises:
         Problem: 429 when too many requests of the tenant wait.
     """
-    server, sid = call.server, sid_of(call)
+    server = call.server
+    sid = sid_of(call)
     if resumed is not None and not server.ors.is_run(sid, resumed):
         return Response(failure("unknown task_id"), headers=HEADERS)
     server.turns.admit(call.tenant.name)
@@ -88,7 +92,8 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
 
 async def _called(call: Call, found: Session | Entry, key: str) -> object:
     """The result of a call; one with the same key is made once."""
-    asked, id_ = call.read(ToolCall), found.begun.id
+    asked = call.read(ToolCall)
+    id_ = found.begun.id
     try:
         given = decode(bytes(asked.input), OBJECT, call.server.limits.depth)
         if isinstance(found, Session) and (refused := _refused(found, asked.name, given)):
@@ -126,8 +131,21 @@ def _output(answer: Answer) -> Object:
         Problem: for an unscored end: clients read a reward of null as 0.
     """
     if answer.done and answer.reward is None:
-        raise Problem(500, "unscored", f"the verifier failed ({answer.fault}), so the episode has no reward: leave it out, it is not worth 0")  # fmt: skip
-    return {"ok": True, "output": {"blocks": blocks.flat(answer.messages), "metadata": {"stop": answer.stop or None}, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
+        raise Problem(
+            500,
+            "unscored",
+            f"the verifier failed ({answer.fault}), so the episode has no reward: leave it out, it"
+            " is not worth 0",
+        )
+    return {
+        "ok": True,
+        "output": {
+            "blocks": blocks.flat(answer.messages),
+            "metadata": {"stop": answer.stop or None},
+            "reward": answer.reward,
+            "finished": answer.done,
+        },
+    }
 
 
 async def _scored(run: Run) -> object:
@@ -135,5 +153,9 @@ async def _scored(run: Run) -> object:
     await run.play()
     values = [run.verdicts[number].value for number in range(len(run.jobs))]
     if unscored := [number for number, value in enumerate(values) if value is None]:
-        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored[:10]}: the group has no scores")  # fmt: skip
+        raise Problem(
+            500,
+            "unscored",
+            f"the verifier failed on candidates {unscored[:10]}: the group has no scores",
+        )
     return {"scores": [{"reward": value, "metadata": None} for value in values]}

@@ -45,17 +45,22 @@ class NewEnvironment(msgspec.Struct, forbid_unknown_fields=True):
 async def create_session(call: Call) -> object:
     """Give the id of a session."""
     if call.read(NewSession).env:
-        raise invalid("this server has no containers whose variables a client could set: leave env out", 400)  # fmt: skip
+        raise invalid(
+            "this server has no containers whose variables a client could set: leave env out", 400
+        )
     sid = call.server.ors.new(call.tenant)
     return Response(event("task_id", sid) + event("end", ""), headers=HEADERS)
 
 
 async def create(call: Call) -> object:
     """Begin the session's episode."""
-    sid, asked = sid_of(call), call.read(NewEnvironment)
+    sid = sid_of(call)
+    asked = call.read(NewEnvironment)
     check_secrets(call)
     if asked.toolset_name is not None:
-        raise invalid(f"unknown toolset {asked.toolset_name!r:.80}: the environment brings its tools", 400)  # fmt: skip
+        raise invalid(
+            f"unknown toolset {asked.toolset_name!r:.80}: the environment brings its tools", 400
+        )
     served = environment(call, asked.env_name)
     match asked.task_spec, asked.split, asked.index:
         case None, str(split), int(index):
@@ -126,9 +131,14 @@ async def opened(call: Call) -> tuple[Served, Session | Entry]:
         Problem: as ``OrsSessions.get``; 400 for a session of another environment.
     """
     found = await call.server.ors.get(call.tenant, sid_of(call))
-    name, asked = found.begun.environment, call.path.get("env")
+    name = found.begun.environment
+    asked = call.path.get("env")
     if asked and asked.lower() != name:
-        raise invalid(f"this session is of {name}, not of {asked!r:.80}: name the environment in /create, as env_name", 400)  # fmt: skip
+        raise invalid(
+            f"this session is of {name}, not of {asked!r:.80}: name the environment in /create, as"
+            " env_name",
+            400,
+        )
     return call.server.catalog.named(name), found
 
 

@@ -1,4 +1,6 @@
-"""``ORS`` at the root: the operations.  Those of an environment are also there without its name, for the first one."""
+"""``ORS`` at the root: the operations.  Those of an environment are also there without its name,
+for the first one.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,35 @@ from . import calls, life, tasks
 
 OF_SESSION = {life.SID: "of a session that /create_session gave to this tenant"}
 GONE = (400, 404, 410, 503)
-SESSIONS = frozenset(["create", "ping", "delete", "delete_session", "task_tools", "prompt", "messages", "call", "score_group"])  # fmt: skip
+SESSIONS = frozenset(
+    [
+        "create",
+        "ping",
+        "delete",
+        "delete_session",
+        "task_tools",
+        "prompt",
+        "messages",
+        "call",
+        "score_group",
+    ]
+)
 
 
 def _row(method: str, name: str, handler: Handler, takes: object, *errors: int) -> Endpoint:
     summary = (handler.__doc__ or "").split("\n")[0].rstrip(".")
     headers = OF_SESSION if name in SESSIONS else {}
-    return Endpoint(method, f"/{name}", handler, summary, takes, tag="ors", lenient=True, errors=errors, headers=headers)  # fmt: skip
+    return Endpoint(
+        method,
+        f"/{name}",
+        handler,
+        summary,
+        takes,
+        tag="ors",
+        lenient=True,
+        errors=errors,
+        headers=headers,
+    )
 
 
 ROOT = (

@@ -1,7 +1,7 @@
 """Sessions of ORS: each is an episode, whose id is in the session's own.
 
-A session's id is signed and bound to its tenant, so one that the server did not give is known without a table, by every
-process with the same secret, also after a restart.
+A session's id is signed and bound to its tenant, so one that the server did not give is known
+without a table, by every process with the same secret, also after a restart.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from rlenv_serve.state.journal import Entry
 
 # Seconds that a request waits for an episode to begin; clients ask again for ten minutes.
 SETUP = 25.0
-ID, MAC = 32, 32  # hex digits
+# hex digits
+ID = 32
+MAC = 32
 REMEMBERED = 10_000  # sessions that were deleted: they are 410, and older ones 404
 
 
@@ -36,11 +38,14 @@ class OrsSessions:
     Args:
         sessions: the episodes.
         limits: ``idle`` is how long a client may be silent before its session is deleted.
-        alone: no other process has these episodes; where one may, what this one hears does not say that a client is silent.
+        alone: no other process has these episodes; where one may, what this one hears does not say
+            that a client is silent.
     """
 
     def __init__(self, sessions: Sessions, limits: Limits, *, alone: bool) -> None:
-        self._sessions, self._limits, self._alone = sessions, limits, alone
+        self._sessions = sessions
+        self._limits = limits
+        self._alone = alone
         self._key = hmac.new(secret(), b"rlenv ors session", "sha256").digest()
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._heard: dict[str, tuple[Tenant, float]] = {}  # open episodes; the longest silent first
@@ -92,7 +97,9 @@ class OrsSessions:
             raise Problem(400, "session_exists", "Session already exists")
         self._deleted.pop(id_, None)
         self._hear(tenant, id_)
-        made = self._opening[id_] = asyncio.create_task(self._sessions.begin(tenant, served, task, key=id_, id=id_))  # fmt: skip
+        made = self._opening[id_] = asyncio.create_task(
+            self._sessions.begin(tenant, served, task, key=id_, id=id_)
+        )
         await asyncio.wait({made}, timeout=SETUP)
         if made.done():
             self._result(id_, made)
@@ -101,7 +108,8 @@ class OrsSessions:
         """The session's episode; what the journal has of it where it has ended.
 
         Raises:
-            Problem: 404 when there is none; 410 when it was deleted or is lost; 503 while it begins.
+            Problem: 404 when there is none; 410 when it was deleted or is lost; 503 while it
+                begins.
         """
         id_ = self.episode(tenant, sid)
         if (found := self._opening.get(id_)) is None:
@@ -110,14 +118,22 @@ class OrsSessions:
             found = self._opening[id_] = asyncio.create_task(self._sessions.get(tenant, id_))
         await asyncio.wait({found}, timeout=SETUP)
         if not found.done():
-            raise Problem(503, "starting", "Environment still starting.", X_Backend_State="starting", Retry_After="2")  # fmt: skip
+            raise Problem(
+                503,
+                "starting",
+                "Environment still starting.",
+                X_Backend_State="starting",
+                Retry_After="2",
+            )
         try:
             session = self._result(id_, found)
         except Problem as problem:
             if problem.code == "episode_finished":
                 return await self._sessions.entry(tenant, id_)
             if problem.status == 404:
-                raise not_found("Active environment not found: POST /create begins one in this session") from None  # fmt: skip
+                raise not_found(
+                    "Active environment not found: POST /create begins one in this session"
+                ) from None
             raise
         self._hear(tenant, id_)
         return session
@@ -133,7 +149,9 @@ class OrsSessions:
             await self.get(tenant, sid)
 
     async def delete(self, tenant: Tenant, sid: str) -> None:
-        """End a session.  An episode that has ended stays in the journal; an open one is forgotten."""
+        """End a session.  An episode that has ended stays in the journal; an open one is
+        forgotten.
+        """
         id_ = self.episode(tenant, sid)
         if id_ in self._opening or await self._sessions.find(tenant, id_):
             await self._forget(tenant, id_)
@@ -157,7 +175,9 @@ class OrsSessions:
         else:
             await self._sessions.forget(tenant, id)
 
-    async def _forget_opening(self, tenant: Tenant, id: str, opening: asyncio.Task[Session]) -> None:  # noqa: A002 - as above # fmt: skip
+    async def _forget_opening(
+        self, tenant: Tenant, id: str, opening: asyncio.Task[Session]
+    ) -> None:
         await asyncio.wait({opening})
         with suppress(Problem, asyncio.CancelledError):
             self._result(id, opening)

@@ -1,8 +1,8 @@
 """Server-sent events as clients of ORS read them.
 
-Their parsers split lines at a line feed and take white space from both ends of what follows ``data:``.  So a result is one
-line of ASCII JSON, in which a space that would begin or end a part is written as its escape; in compact JSON a space is
-always within a string.
+Their parsers split lines at a line feed and take white space from both ends of what follows
+``data:``.  So a result is one line of ASCII JSON, in which a space that would begin or end a part
+is written as its escape; in compact JSON a space is always within a string.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ PART = 4096  # characters of one event: readers limit the length of a line
 PING = 10.0  # seconds without an event: clients give up after 30
 SPACE = "\\u0020"
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
-HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # fmt: skip
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+}
 
 
 def event(name: str, data: str) -> bytes:
@@ -28,7 +32,9 @@ def event(name: str, data: str) -> bytes:
 
 
 def parts(text: str) -> list[str]:
-    """One line of ASCII JSON in parts of at most PART characters, none of which begins or ends with a space."""
+    """One line of ASCII JSON in parts of at most PART characters, none of which begins or ends with
+    a space.
+    """
     size = PART - 2 * len(SPACE)
     return [_kept(text[at : at + size]) for at in range(0, len(text), size)]
 
@@ -54,8 +60,8 @@ async def stream(
 ) -> AsyncIterator[bytes]:
     """The events of a run.
 
-    A client that loses the stream asks for the same ``task_id`` again, and one that was never told of it begins another
-    run; so nothing runs before it was sent.
+    A client that loses the stream asks for the same ``task_id`` again, and one that was never told
+    of it begins another run; so nothing runs before it was sent.
 
     Args:
         request: to see whether the client is still there.

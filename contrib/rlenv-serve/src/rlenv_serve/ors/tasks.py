@@ -46,7 +46,10 @@ async def names(call: Call) -> object:
 
 async def splits(call: Call) -> object:
     """The splits that have tasks; a name that ORS has no type for is of type validation."""
-    return [{"name": name, "type": TYPES.get(name.lower(), "validation")} for name in environment(call).splits]  # fmt: skip
+    return [
+        {"name": name, "type": TYPES.get(name.lower(), "validation")}
+        for name in environment(call).splits
+    ]
 
 
 async def tasks(call: Call) -> object:
@@ -72,7 +75,8 @@ async def task_range(call: Call) -> object:
 
 
 def environment(call: Call, name: str | None = None) -> Served:
-    """The environment of a request: of its path, or else ``X-Deployment`` where that names one, or else the first.
+    """The environment of a request: of its path, or else ``X-Deployment`` where that names one, or
+    else the first.
 
     Raises:
         Problem: 404 when there is none.
@@ -93,7 +97,9 @@ def in_split(served: Served, split: str) -> Sequence[Task]:
         Problem: 400 when there is no such split.
     """
     if (found := served.splits.get(split)) is None:
-        raise invalid(f"Invalid split: {served.name} has {', '.join(served.splits) or 'no tasks'}", 400)  # fmt: skip
+        raise invalid(
+            f"Invalid split: {served.name} has {', '.join(served.splits) or 'no tasks'}", 400
+        )
     return found
 
 
@@ -113,7 +119,8 @@ def _split(call: Call) -> tuple[Served, Sequence[Task]]:
 
 
 async def _specs(call: Call, range_: slice) -> object:
-    made, (served, found) = list[dict[str, object]](), _split(call)
+    made = list[dict[str, object]]()
+    (served, found) = _split(call)
     for each in found[range_]:
         await call.server.verifier.pause()
         made.append(served.spec(each))

@@ -1,4 +1,6 @@
-"""Episodes in memory, bound to their tenants, and brought back from the journal where they are not."""
+"""Episodes in memory, bound to their tenants, and brought back from the journal where they are
+not.
+"""
 
 from .actions import Action
 from .answers import Answer

@@ -16,8 +16,8 @@ class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
     """One action: exactly what its ``kind`` needs is set.
 
     Args:
-        kind: ``say``: a message with this text.  ``call``: of one tool.  ``value``: of a game.  ``end``: the client ends the
-            episode, which is judged as it is.
+        kind: ``say``: a message with this text.  ``call``: of one tool.  ``value``: of a game.
+            ``end``: the client ends the episode, which is judged as it is.
         text: that is said.
         name: of the tool.
         arguments: of the call, an object of JSON.
@@ -45,8 +45,8 @@ def text_of(value: object) -> str:
 
 
 def say(value: object) -> Action:
-    """A message of the policy, as of ``text_of``; null is an empty one, as servers of models have it where a policy wrote
-    nothing besides its thoughts."""
+    """A message of the policy, as of ``text_of``; null is an empty one, as servers of models have
+    it where a policy wrote nothing besides its thoughts."""
     return Action("say", text="" if value is None else text_of(value))
 
 

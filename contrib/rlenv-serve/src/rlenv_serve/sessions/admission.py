@@ -1,4 +1,6 @@
-"""How many episodes a tenant may have open: those that cannot go on in this process do not count."""
+"""How many episodes a tenant may have open: those that cannot go on in this process do not
+count.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,9 @@ class _Found:
 class Admission:
     """Begins episodes in a journal, up to a limit for each tenant.
 
-    An environment that was changed leaves episodes that can never end.  If they counted, their tenant could begin no
-    other for a day.  They are not ended here: another server of the same journal may still serve the environment as
-    it was.
+    An environment that was changed leaves episodes that can never end.  If they counted, their
+    tenant could begin no other for a day.  They are not ended here: another server of the same
+    journal may still serve the environment as it was.
 
     Args:
         catalog: the environments.

@@ -49,7 +49,15 @@ class Answer(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
         value = plain(step.info.get("observation"))
         if verdict is None:
             return cls(number, messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
-        return cls(number, messages, value, done=True, stop=stop or "", reward=verdict.value, fault=fault_kind(verdict))  # type: ignore[arg-type] # as above # fmt: skip
+        return cls(
+            number,
+            messages,
+            value,
+            done=True,
+            stop=stop or "",
+            reward=verdict.value,
+            fault=fault_kind(verdict),
+        )  # type: ignore[arg-type] # as above
 
 
 def fault_kind(verdict: Verdict) -> str:

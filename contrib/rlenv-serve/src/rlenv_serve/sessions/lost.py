@@ -1,4 +1,6 @@
-"""Episodes that cannot go on: how the journal keeps that one was ended for this, and what clients are told of it."""
+"""Episodes that cannot go on: how the journal keeps that one was ended for this, and what clients
+are told of it.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ def end_of_lost(entry: Entry, why: str) -> tuple[Taken, Ended]:
         entry: of the episode, which is open.
         why: it cannot go on.
     """
-    number, fault = entry.steps + 1, Fault(STOP, why)
+    number = entry.steps + 1
+    fault = Fault(STOP, why)
     verdict = Verdict(None, (), None, entry.begun.fingerprint, None, fault)
     answer = Answer(number, done=True, stop=STOP, fault=STOP)
     taken = Taken(number, END.encoded(), answer.encoded())

@@ -1,4 +1,6 @@
-"""Which environments the servers of one journal serve, and the end of episodes that none of them can go on with."""
+"""Which environments the servers of one journal serve, and the end of episodes that none of them
+can go on with.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from .lost import end_of_lost
 logger = logging.getLogger("rlenv_serve")
 BEAT = 60.0  # seconds between signs of life of a server
 LEFT = 300.0  # seconds without one after which a server is gone
-# Seconds for which an episode must be lost before it is ended: who changed an env.toml by mistake can put it back.
+# Seconds for which an episode must be lost before it is ended: who changed an env.toml by mistake
+# can put it back.
 GRACE = 3600.0
 MANY = 1 << 30
 KNOWN = 10_000  # signs of life that are read at once
@@ -77,8 +80,9 @@ class Presence:
 class LostEpisodes:
     """Ends the open episodes that no server has been able to go on with for an hour.
 
-    While servers are replaced one after another, an old one may still serve an environment as it was: it says so, and
-    its episodes stay open.  Where it takes a step meanwhile, the journal does not take the end.
+    While servers are replaced one after another, an old one may still serve an environment as it
+    was: it says so, and its episodes stay open.  Where it takes a step meanwhile, the journal does
+    not take the end.
 
     Args:
         presence: of servers.
@@ -101,7 +105,9 @@ class LostEpisodes:
         lost = [each for tenant in self._tenants() for each in await self._lost_of(tenant)]
         for entry, reason in self._due(lost):
             if await self.journal.commit(entry.begun.id, *end_of_lost(entry, reason)):
-                logger.warning("episode %s of %s is ended: %s", entry.begun.id, entry.begun.environment, reason)  # fmt: skip
+                logger.warning(
+                    "episode %s of %s is ended: %s", entry.begun.id, entry.begun.environment, reason
+                )
 
     def _tenants(self) -> Iterable[str]:
         tenants = self.keys.tenants
@@ -124,4 +130,6 @@ class LostEpisodes:
         ids = {entry.begun.id for entry, _ in lost}
         for known in [each for each in self._since if each not in ids]:
             del self._since[known]
-        return [each for each in lost if self._since.setdefault(each[0].begun.id, now) + GRACE <= now]  # fmt: skip
+        return [
+            each for each in lost if self._since.setdefault(each[0].begun.id, now) + GRACE <= now
+        ]

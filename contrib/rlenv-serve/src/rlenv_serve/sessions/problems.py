@@ -11,7 +11,9 @@ from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun
 
 logger = logging.getLogger("rlenv_serve")
-FINISHED, FULL, LOST = "episode_finished", "too_many_episodes", "episode_lost"
+FINISHED = "episode_finished"
+FULL = "too_many_episodes"
+LOST = "episode_lost"
 UNREACHABLE = "task_unreachable"
 
 
@@ -25,7 +27,8 @@ class EpisodeLost(Problem):
 
     def __init__(self, why: str, *, final: bool = False) -> None:
         super().__init__(410, LOST, f"the episode was interrupted and {why}: begin another")
-        self.why, self.final = why, final
+        self.why = why
+        self.final = final
 
 
 def full(limit: int, oldest: Sequence[str], count: int) -> Problem:
@@ -37,7 +40,10 @@ def full(limit: int, oldest: Sequence[str], count: int) -> Problem:
         count: how many there are.
     """
     more = f" and {count - len(oldest):,} more" if count > len(oldest) else ""
-    told = f"a tenant has at most {limit:,} open episodes: end or DELETE some (the oldest are {', '.join(oldest)}{more}), or start the server with --limit episodes=NUMBER"  # fmt: skip
+    told = (
+        f"a tenant has at most {limit:,} open episodes: end or DELETE some (the oldest are"
+        f" {', '.join(oldest)}{more}), or start the server with --limit episodes=NUMBER"
+    )
     return Problem(429, FULL, told, Retry_After="5")
 
 
@@ -47,7 +53,12 @@ def failed(begun: Begun, why: object) -> Problem:
         logger.info("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
         return unreachable()
     logger.warning("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
-    return Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5")  # fmt: skip
+    return Problem(
+        503,
+        "environment_failed",
+        "the episode cannot begin; the server's log says why",
+        Retry_After="5",
+    )
 
 
 def unreachable(count: int = 1) -> Problem:
@@ -57,10 +68,17 @@ def unreachable(count: int = 1) -> Problem:
         count: how many tasks were tried.
     """
     what = "the task" if count == 1 else f"each of the {count} tasks that were drawn"
-    told = f"{what} is impossible in the world that earlier episodes left: ask for another task; the operator can put back a copy of the world"
+    told = (
+        f"{what} is impossible in the world that earlier episodes left: ask for another task; the"
+        " operator can put back a copy of the world"
+    )
     return Problem(503, UNREACHABLE, told, Retry_After="5")
 
 
 def reused() -> Problem:
     """409: an idempotency key that was used for something else."""
-    return Problem(409, "key_reused", "this Idempotency-Key was used for another request: draw a new one for each request")  # fmt: skip
+    return Problem(
+        409,
+        "key_reused",
+        "this Idempotency-Key was used for another request: draw a new one for each request",
+    )

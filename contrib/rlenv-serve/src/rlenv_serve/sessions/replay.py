@@ -24,7 +24,8 @@ SECONDS = re.compile(r'\A({"error": {"type": ".*), "seconds": [0-9.e-]+(?=}}\Z)'
 
 
 def lost_reason(begun: Begun, served: Served | None) -> str:
-    """Why an open episode cannot go on in this process; "" where it can, as far as its beginning tells.
+    """Why an open episode cannot go on in this process; "" where it can, as far as its beginning
+    tells.
 
     Args:
         begun: the episode.
@@ -49,8 +50,8 @@ async def replayed(begun: Begun, served: Served | None, steps: Sequence[Taken]) 
         steps: that it took, as the journal has them.
 
     Raises:
-        Problem: 410 when the environment or the task has changed, or answers otherwise than it did; 503 when it cannot
-            begin now.
+        Problem: 410 when the environment or the task has changed, or answers otherwise than it did;
+            503 when it cannot begin now.
     """
     if why := lost_reason(begun, served):
         raise EpisodeLost(why)
@@ -79,12 +80,19 @@ async def _again(session: Session, taken: Taken) -> None:
     step = await session.episode.astep(Action.decoded(taken.action).played())
     found = Answer.of(taken.number, step, session.episode.verdict, session.episode.stop)
     if _timeless(found) != _timeless(Answer.decoded(taken.answer)):
-        logger.warning("episode %s: step %s was answered otherwise when it was replayed", session.id, taken.number)  # fmt: skip
+        logger.warning(
+            "episode %s: step %s was answered otherwise when it was replayed",
+            session.id,
+            taken.number,
+        )
         raise EpisodeLost("its environment answers otherwise than it did", final=True)
     session.taken.append(taken)
 
 
 def _timeless(answer: Answer) -> bytes:
     """An answer without the seconds that errors of tools have."""
-    told = [{**each, "content": SECONDS.sub(r"\1", str(each.get("content") or ""))} for each in answer.messages]  # fmt: skip
+    told = [
+        {**each, "content": SECONDS.sub(r"\1", str(each.get("content") or ""))}
+        for each in answer.messages
+    ]
     return replace(answer, messages=told).encoded()

@@ -57,12 +57,16 @@ class Session:
             Problem: 504 after so many seconds.
         """
         episode = self.episode
-        acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
+        acting = (
+            episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())
+        )
         try:
             with Watch(None, deadline):
                 step = await acting
         except TimeoutError:
-            raise Problem(504, "deadline", f"the step took more than {deadline:g} s; it was not taken") from None  # fmt: skip
+            raise Problem(
+                504, "deadline", f"the step took more than {deadline:g} s; it was not taken"
+            ) from None
         return Answer.of(len(self.taken) + 1, step, episode.verdict, episode.stop)
 
     @property
@@ -73,19 +77,35 @@ class Session:
         assert episode.task is not None
         assert episode.trajectory is not None
         seconds = max(0.0, time.time() - self.begun.created)
-        made = Rollout(episode.task, episode.trajectory, tuple(episode.trace), episode.verdict, episode.stop or "error", seconds, self.begun.seed, (), episode.start)  # fmt: skip
+        made = Rollout(
+            episode.task,
+            episode.trajectory,
+            tuple(episode.trace),
+            episode.verdict,
+            episode.stop or "error",
+            seconds,
+            self.begun.seed,
+            (),
+            episode.start,
+        )
         return Ended(made.stop, encode_verdict(made.verdict), finished(self.begun, made).encoded())
 
     async def close(self) -> None:
-        """Give back what the episode holds; an environment that cannot, or hangs, is reported and left."""
+        """Give back what the episode holds; an environment that cannot, or hangs, is reported and
+        left.
+        """
         try:
             await asyncio.wait_for(self.episode.aclose(), CLOSE)
         except Exception as error:  # noqa: BLE001 - whatever an environment raises, the server goes on
-            logger.warning("episode %s of %s cannot be closed: %r", self.id, self.begun.environment, error)  # fmt: skip
+            logger.warning(
+                "episode %s of %s cannot be closed: %r", self.id, self.begun.environment, error
+            )
 
 
 def asked_for(begun: Begun) -> tuple[object, ...]:
-    """What a client asked for when it began an episode; the same for a request that is sent again."""
+    """What a client asked for when it began an episode; the same for a request that is sent
+    again.
+    """
     return begun.environment, begun.task, begun.seed, begun.agent
 
 

@@ -1,4 +1,6 @@
-"""``Sessions``: begins episodes, takes their steps, journals each before it is answered, and finds them again."""
+"""``Sessions``: begins episodes, takes their steps, journals each before it is answered, and finds
+them again.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,15 @@ T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
 LOOK = 15.0  # seconds between looks for episodes that nobody uses
 ATTEMPTS = 20  # times that a step is taken anew since another process took one meanwhile
-LAST = 10.0  # seconds for the steps that run when the server ends; what they do is not journaled after that
+# seconds for the steps that run when the server ends; what they do is not journaled after that
+LAST = 10.0
 ARCHIVE = 1.0  # seconds that the answer to the last step waits for the store of trajectories
 LARGEST = 32 << 20  # bytes of the answer to one step
 
 
-def start_aside(work: Coroutine[object, object, T], tasks: set[asyncio.Task[object]]) -> asyncio.Task[T]:  # fmt: skip
+def start_aside(
+    work: Coroutine[object, object, T], tasks: set[asyncio.Task[object]]
+) -> asyncio.Task[T]:
     """Begin what goes on when the client that asked for it goes away.
 
     Args:
@@ -58,8 +63,8 @@ def start_aside(work: Coroutine[object, object, T], tasks: set[asyncio.Task[obje
 class Sessions:
     """The episodes of a server.
 
-    Episodes in memory are a cache of the journal: one that is not there, or is behind the journal since another server
-    took a step of it, is replayed when it is asked for.
+    Episodes in memory are a cache of the journal: one that is not there, or is behind the journal
+    since another server took a step of it, is replayed when it is asked for.
 
     The environment works in ``turns`` of tenants: when an episode begins, and at each step.
 
@@ -74,8 +79,12 @@ class Sessions:
     def __init__(
         self, catalog: Catalog, journal: Journal, archive: Archive, limits: Limits, metrics: Metrics
     ) -> None:
-        self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
-        self._archive, self.turns = archive, Turns(limits)
+        self._catalog = catalog
+        self._journal = journal
+        self._limits = limits
+        self._metrics = metrics
+        self._archive = archive
+        self.turns = Turns(limits)
         self.admission = Admission(catalog, journal, limits.episodes)
         self._live: dict[str, Session] = {}
         metrics.episodes.set_function(lambda: len(self._live))
@@ -87,18 +96,37 @@ class Sessions:
     # -- for protocols ----------------------------------------------------------------------------
 
     async def begin(
-        self, tenant: Tenant, served: Served, task: Task, *, seed: int = 0, agent: str = "", key: str = "",
+        self,
+        tenant: Tenant,
+        served: Served,
+        task: Task,
+        *,
+        seed: int = 0,
+        agent: str = "",
+        key: str = "",
         id: str = "",  # noqa: A002 - the field's name
-    ) -> Session:  # fmt: skip
+    ) -> Session:
         """A new episode; the one that was begun with the same idempotency key, where there is one.
 
-        ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before they have tasks.
+        ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before
+        they have tasks.
 
         Raises:
-            Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot begin; 409 when the key was
-                used for another one.
+            Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot
+                begin; 409 when the key was used for another one.
         """
-        begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), served.digest(task), seed, agent, time.time(), key)  # fmt: skip
+        begun = Begun(
+            id or token_hex(16),
+            tenant.name,
+            served.name,
+            served.env.fingerprint,
+            str(task.id),
+            served.digest(task),
+            seed,
+            agent,
+            time.time(),
+            key,
+        )
         async with self.turns.of(tenant.name):
             return await self._shielded(self._begin(tenant, begun))
 
@@ -106,7 +134,8 @@ class Sessions:
         """An open episode of this tenant, in the state that the journal has.
 
         Raises:
-            Problem: 404 when there is none; 409 when it has ended; 410 when it cannot be brought back.
+            Problem: 404 when there is none; 409 when it has ended; 410 when it cannot be brought
+                back.
         """
         entry = await self.entry(tenant, id)
         session = self._live.get(id)
@@ -115,7 +144,7 @@ class Sessions:
         session.used = time.monotonic()
         return session
 
-    async def entry(self, tenant: Tenant, id: str, served: Served | None = None) -> Entry:  # noqa: A002 - as above # fmt: skip
+    async def entry(self, tenant: Tenant, id: str, served: Served | None = None) -> Entry:  # noqa: A002 - as above
         """What the journal has of an episode of this tenant.
 
         Raises:
@@ -132,12 +161,15 @@ class Sessions:
         return found if found and found.begun.tenant == tenant.name else None
 
     async def owner(self, tenant: Tenant, id: str) -> Tenant:  # noqa: A002 - as above
-        """The tenant in whose name this one may look at an episode and end it: an operator, that of the episode."""
+        """The tenant in whose name this one may look at an episode and end it: an operator, that of
+        the episode.
+        """
         found = await self._journal.find(id) if tenant.operator else None
         return Tenant(found.begun.tenant) if found else tenant
 
     async def step(self, tenant: Tenant, id: str, action: Action, *, key: str = "") -> Answer:  # noqa: A002 - as above
-        """The policy acts.  The answer is in the journal when this returns; a client that goes away ends nothing.
+        """The policy acts.  The answer is in the journal when this returns; a client that goes away
+        ends nothing.
 
         Args:
             tenant: whose episode it is.
@@ -146,7 +178,8 @@ class Sessions:
             key: an idempotency key: a second request with it is answered as the first was.
 
         Raises:
-            Problem: as ``get``; 429 for too many requests that wait; 409 when the key was used for another action.
+            Problem: as ``get``; 429 for too many requests that wait; 409 when the key was used for
+                another action.
         """
         async with self.turns.of(tenant.name):
             return await self._shielded(self._step(tenant, id, action, key))
@@ -217,7 +250,9 @@ class Sessions:
         return await asyncio.shield(start_aside(work, self._running))
 
     async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
-        """The journal has it first, so that episodes that hang while they begin count to the limit of their tenant."""
+        """The journal has it first, so that episodes that hang while they begin count to the limit
+        of their tenant.
+        """
         async with self._alone(begun.id):
             kept = await self.admission.begin(begun)
             if kept.id == begun.id:
@@ -236,13 +271,17 @@ class Sessions:
         return await self._begun_again(kept)
 
     async def _begun_again(self, begun: Begun) -> Session:
-        """An episode that has ended, as it was when it began: what the same request is answered once more."""
+        """An episode that has ended, as it was when it began: what the same request is answered
+        once more.
+        """
         session = await self._replayed(begun, ())
         await session.close()
         return session
 
     async def _refreshed(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
-        """The episode as the journal has it, from memory if that is so when the step that runs has ended."""
+        """The episode as the journal has it, from memory if that is so when the step that runs has
+        ended.
+        """
         async with self._alone(id):
             session = self._live.get(id)
             async with session.lock if session else nullcontext():
@@ -278,8 +317,8 @@ class Sessions:
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
         for attempt in range(ATTEMPTS):
             try:
-                # Where another process has taken a step since, the journal will not take ours: then the episode is brought
-                # back.  So most steps need no look into the journal.
+                # Where another process has taken a step since, the journal will not take ours: then
+                # the episode is brought back.  So most steps need no look into the journal.
                 session = None if attempt else self._live.get(id)
                 if session is None or session.begun.tenant != tenant.name:
                     session = await self.get(tenant, id)
@@ -295,9 +334,15 @@ class Sessions:
                 if self._live.get(id) is not session:  # it was let go of while this waited
                     continue
                 session.used = time.monotonic()
-                if found := answered(session.taken, action, key) or await self._taken(session, action, key):  # fmt: skip
+                if found := answered(session.taken, action, key) or await self._taken(
+                    session, action, key
+                ):
                     return found
-        raise Problem(409, "conflict", "other requests changed this episode all the time: take one step at a time")  # fmt: skip
+        raise Problem(
+            409,
+            "conflict",
+            "other requests changed this episode all the time: take one step at a time",
+        )
 
     async def _taken(self, session: Session, action: Action, key: str) -> Answer | None:
         """The step, played and in the journal; None where another process took one meanwhile."""
@@ -305,7 +350,12 @@ class Sessions:
             answer = await session.play(action, self._limits.deadline)
             taken = Taken(answer.number, action.encoded(), answer.encoded(), key)
             if len(taken.answer) > LARGEST:
-                raise Problem(500, "answer_too_large", f"the environment answered with {len(taken.answer):,} bytes, and at most {LARGEST:,} are taken: it was not taken")  # fmt: skip
+                raise Problem(
+                    500,
+                    "answer_too_large",
+                    f"the environment answered with {len(taken.answer):,} bytes, and at most"
+                    f" {LARGEST:,} are taken: it was not taken",
+                )
             end = session.end if answer.done else None
             is_kept = await self._journal.commit(session.id, taken, end)
         except BaseException:
@@ -318,7 +368,13 @@ class Sessions:
         if end and (verdict := session.episode.verdict):
             self._metrics.verdict(session.served.name, verdict)
             if self._metrics.trace:
-                about = {"gen_ai.agent.name": session.begun.agent or None, "gen_ai.conversation.id": session.id, "rlenv.environment": session.served.name, "rlenv.task.id": session.begun.task, "rlenv.tenant": session.begun.tenant or None}  # fmt: skip
+                about = {
+                    "gen_ai.agent.name": session.begun.agent or None,
+                    "gen_ai.conversation.id": session.id,
+                    "rlenv.environment": session.served.name,
+                    "rlenv.task.id": session.begun.task,
+                    "rlenv.tenant": session.begun.tenant or None,
+                }
                 self._metrics.trace(episode_span(session.episode), about)
             await self._let_go(session)
             await asyncio.wait([start_aside(self._archive.bring(), self._running)], timeout=ARCHIVE)

@@ -1,4 +1,6 @@
-"""The clock by which episodes get old: it goes on while a server runs, whatever clocks of machines say."""
+"""The clock by which episodes get old: it goes on while a server runs, whatever clocks of machines
+say.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ import time
 class Age:
     """Seconds that servers of a journal have run, as one of them knows them.
 
-    A server goes on from what the journal said when it connected, by its monotonic clock.  From time to time it tells the
-    journal, and takes what another server told if that is more: so a machine that slept does not make its episodes older
-    than those of others.
+    A server goes on from what the journal said when it connected, by its monotonic clock.  From
+    time to time it tells the journal, and takes what another server told if that is more: so a
+    machine that slept does not make its episodes older than those of others.
     """
 
     def __init__(self) -> None:

@@ -27,7 +27,9 @@ class Kept:
 
     @classmethod
     def decoded(cls, kept: bytes) -> Self:
-        """What ``encoded`` wrote, half surrogates of tools and stages included, which msgspec does not read."""
+        """What ``encoded`` wrote, half surrogates of tools and stages included, which msgspec does
+        not read.
+        """
         return msgspec.convert(json.loads(kept), cls)
 
 
@@ -94,7 +96,9 @@ class Taken:
 
 @frozen
 class Entry:
-    """What a journal has of an episode: how it began, how many steps it took, and how it ended if it did."""
+    """What a journal has of an episode: how it began, how many steps it took, and how it ended if
+    it did.
+    """
 
     begun: Begun
     steps: int
@@ -102,14 +106,16 @@ class Entry:
 
 
 class Journal(Protocol):
-    """Keeps episodes.  What a method has returned from survives the process, where the journal is durable.
+    """Keeps episodes.  What a method has returned from survives the process, where the journal is
+    durable.
 
-    Several processes may use one journal where it is ``shared``; each method is atomic.  A method raises ``Problem`` 503
-    where the store cannot be reached or written.  What a write that raised has done is not known: look before it is
-    repeated.
+    Several processes may use one journal where it is ``shared``; each method is atomic.  A method
+    raises ``Problem`` 503 where the store cannot be reached or written.  What a write that raised
+    has done is not known: look before it is repeated.
 
-    The age of an episode is the time that servers of this journal ran since it was last written to, by their monotonic
-    clocks.  So no jump of a machine's clock makes an episode older, and neither does a night without a server.
+    The age of an episode is the time that servers of this journal ran since it was last written to,
+    by their monotonic clocks.  So no jump of a machine's clock makes an episode older, and neither
+    does a night without a server.
     """
 
     shared: bool
@@ -132,8 +138,8 @@ class Journal(Protocol):
             limit: how many open episodes its tenant may have, this one included.
 
         Returns:
-            ``begun``; the episode that the tenant began with the same key before, where there is one; else None where the
-            limit is reached.
+            ``begun``; the episode that the tenant began with the same key before, where there is
+            one; else None where the limit is reached.
         """
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
@@ -143,12 +149,14 @@ class Journal(Protocol):
         """Its steps, in order."""
 
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
-        """Keep a step, and the end that it made; False, and nothing is kept, where it is not the next step, or the episode
-        has ended or been removed.  The trajectory of the end is in the outbox from then on."""
+        """Keep a step, and the end that it made; False, and nothing is kept, where it is not the
+        next step, or the episode has ended or been removed.  The trajectory of the end is in the
+        outbox from then on."""
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
-        """The trajectories that no store has yet, the oldest first, each with a name for ``archived``; those that are
-        newer than the one of the name ``after``, where it is given.  They stay when their episodes are removed."""
+        """The trajectories that no store has yet, the oldest first, each with a name for
+        ``archived``; those that are newer than the one of the name ``after``, where it is given.
+        They stay when their episodes are removed."""
 
     async def archived(self, names: Sequence[str]) -> None:
         """A store has these trajectories: forget them here."""
@@ -160,10 +168,14 @@ class Journal(Protocol):
         """The open episodes of a tenant, the oldest first."""
 
     async def probe(self) -> None:
-        """Write something that changes no episode: it fails where other writes do, as on a full disk."""
+        """Write something that changes no episode: it fails where other writes do, as on a full
+        disk.
+        """
 
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
-        """The episodes that began last, of this tenant or of all, the newest first; as ``find`` has them."""
+        """The episodes that began last, of this tenant or of all, the newest first; as ``find`` has
+        them.
+        """
 
     async def expire(self, keep: float) -> int:
         """Remove the episodes that are older than so many seconds; how many."""
@@ -180,6 +192,12 @@ def unavailable(why: object, what: str = "state") -> Problem:
         what: it keeps.
     """
     logger.error("the store of %s fails: %s", what, why)
-    made = Problem(503, f"{what}_unavailable", f"the server cannot read or write its {what} at the moment; it has kept all that it acknowledged: send the request again, with the same Idempotency-Key if it had one", Retry_After="2")  # fmt: skip
+    made = Problem(
+        503,
+        f"{what}_unavailable",
+        f"the server cannot read or write its {what} at the moment; it has kept all that it"
+        " acknowledged: send the request again, with the same Idempotency-Key if it had one",
+        Retry_After="2",
+    )
     made.args = (str(why),)  # for logs and commands
     return made

@@ -29,8 +29,8 @@ class _Kept:
 class MemoryJournal:
     """As of ``Journal``; for one process.
 
-    Where episodes that have ended hold too much, those of the tenant that holds most make room, the oldest first: so no
-    tenant can end what another one has not read yet.
+    Where episodes that have ended hold too much, those of the tenant that holds most make room, the
+    oldest first: so no tenant can end what another one has not read yet.
     """
 
     shared = False
@@ -59,7 +59,8 @@ class MemoryJournal:
             return None
         if begun.key:
             self._by_key[begun.tenant, begun.key] = begun.id
-        self._kept[begun.id], self._open[begun.id] = _Kept(begun, time.monotonic()), begun.tenant
+        self._kept[begun.id] = _Kept(begun, time.monotonic())
+        self._open[begun.id] = begun.tenant
         return begun
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name

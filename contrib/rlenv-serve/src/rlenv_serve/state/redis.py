@@ -22,12 +22,21 @@ if TYPE_CHECKING:
 logger = logging.getLogger("rlenv_serve")
 CONNECTIONS = 32
 WAIT = 3.0  # seconds for an answer, of each try
-TRIES = 2  # more, since a connection may be of before a restart; what is sent again is known by its token
+# more, since a connection may be of before a restart; what is sent again is known by its token
+TRIES = 2
 EXPIRED = 100  # episodes that one script removes
 VERSION = b"2"
 PREFIX = "rlenv:"
 FIELDS = ("begun", "steps", "stop", "verdict")
-NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "open": scripts.OPEN, "clock": scripts.CLOCK}  # fmt: skip
+NAMES = {
+    "begin": scripts.BEGIN,
+    "commit": scripts.COMMIT,
+    "remove": scripts.REMOVE,
+    "expire": scripts.EXPIRE,
+    "recent": scripts.RECENT,
+    "open": scripts.OPEN,
+    "clock": scripts.CLOCK,
+}
 Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
 _pack = msgspec.msgpack.Encoder().encode
 _begun = msgspec.msgpack.Decoder(Begun).decode
@@ -45,7 +54,9 @@ class RedisJournal:
     shared = True
 
     def __init__(self, url: str, prefix: str = PREFIX) -> None:
-        self._url, self._prefix, self._age = url, prefix, Age()
+        self._url = url
+        self._prefix = prefix
+        self._age = Age()
         self._redis: Redis | None = None
 
     def sibling(self, name: str) -> RedisJournal:
@@ -59,7 +70,14 @@ class RedisJournal:
         from redis.backoff import ExponentialBackoff
 
         retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), TRIES)
-        pool = BlockingConnectionPool.from_url(self._url, max_connections=CONNECTIONS, timeout=WAIT, socket_timeout=WAIT, socket_connect_timeout=WAIT, retry=retry)  # fmt: skip
+        pool = BlockingConnectionPool.from_url(
+            self._url,
+            max_connections=CONNECTIONS,
+            timeout=WAIT,
+            socket_timeout=WAIT,
+            socket_connect_timeout=WAIT,
+            retry=retry,
+        )
         self._redis = Redis.from_pool(pool)
         self._scripts = {
             name: self._redis.register_script(text.replace(PREFIX, self._prefix))
@@ -69,7 +87,9 @@ class RedisJournal:
 
     async def begin(self, begun: Begun, limit: int) -> Begun | None:
         """As of ``Journal``."""
-        found = await self._run("begin", begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now())  # fmt: skip
+        found = await self._run(
+            "begin", begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now()
+        )
         return None if found is None else _begun(cast("bytes", found))
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
@@ -84,11 +104,20 @@ class RedisJournal:
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
-        return bool(await self._run("commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end))  # fmt: skip
+        return bool(
+            await self._run(
+                "commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end
+            )
+        )
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", f"{self._prefix}x", f"({after}" if after else "-", "+", "COUNT", limit))  # fmt: skip
+        found = cast(
+            "list[tuple[bytes, dict[bytes, bytes]]]",
+            await self._ask(
+                "XRANGE", f"{self._prefix}x", f"({after}" if after else "-", "+", "COUNT", limit
+            ),
+        )
         return [(name.decode(), held[b"trajectory"]) for name, held in found]
 
     async def archived(self, names: Sequence[str]) -> None:
@@ -118,7 +147,9 @@ class RedisJournal:
         """As of ``Journal``."""
         count = 0
         while True:
-            now, found = cast("tuple[bytes, int]", await self._run("expire", self._age.now(), keep, EXPIRED))  # fmt: skip
+            now, found = cast(
+                "tuple[bytes, int]", await self._run("expire", self._age.now(), keep, EXPIRED)
+            )
             self._age.at_least(float(now))
             count += found
             if found < EXPIRED:
@@ -126,7 +157,8 @@ class RedisJournal:
 
     async def close(self) -> None:
         """As of ``Journal``."""
-        link, self._redis = self._redis, None
+        link = self._redis
+        self._redis = None
         if link is not None:
             with suppress(Exception):  # as a connection that breaks raises
                 await link.aclose(close_connection_pool=True)
@@ -159,21 +191,34 @@ def prepare(url: str) -> None:
     try:
         import redis
     except ImportError:
-        raise ConfigError('--state redis: needs the package redis: pip install "./contrib/rlenv-serve[redis]", in a clone') from None  # fmt: skip
+        raise ConfigError(
+            '--state redis: needs the package redis: pip install "./contrib/rlenv-serve[redis]", in'
+            " a clone"
+        ) from None
     try:
         with redis.Redis.from_url(url, socket_timeout=WAIT, socket_connect_timeout=WAIT) as link:
             link.set("rlenv:version", VERSION, nx=True)
-            version, settings = link.get("rlenv:version"), dict[str, str]()
+            version = link.get("rlenv:version")
+            settings = dict[str, str]()
             with suppress(redis.ResponseError):  # some who host it do not tell
                 settings = cast("dict[str, str]", link.config_get("maxmemory-policy", "appendonly"))
     except (redis.RedisError, OSError, ValueError) as error:
         raise ConfigError(f"--state: the Redis at {_place(url)} cannot be used: {error}") from None
     if version != VERSION:
-        raise ConfigError(f"--state: the Redis at {_place(url)} has a journal of version {version!r:.20}, and this server reads version {VERSION!r}; name another database, as in redis://HOST/1")  # fmt: skip
+        raise ConfigError(
+            f"--state: the Redis at {_place(url)} has a journal of version {version!r:.20}, and"
+            f" this server reads version {VERSION!r}; name another database, as in redis://HOST/1"
+        )
     if settings.get("maxmemory-policy", "noeviction") != "noeviction":
-        raise ConfigError(f"--state: the Redis at {_place(url)} removes episodes when its memory is full; set `maxmemory-policy noeviction`")  # fmt: skip
+        raise ConfigError(
+            f"--state: the Redis at {_place(url)} removes episodes when its memory is full; set"
+            " `maxmemory-policy noeviction`"
+        )
     if settings.get("appendonly") == "no":
-        logger.warning("the Redis of --state has no append-only file: episodes that are open are lost when it ends")  # fmt: skip
+        logger.warning(
+            "the Redis of --state has no append-only file: episodes that are open are lost when it"
+            " ends"
+        )
 
 
 def _place(url: str) -> str:

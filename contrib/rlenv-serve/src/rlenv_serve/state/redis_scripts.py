@@ -1,8 +1,10 @@
-"""What a journal does in Redis at once: scripts in Lua, each of which may be sent again when its answer was lost.
+"""What a journal does in Redis at once: scripts in Lua, each of which may be sent again when its
+answer was lost.
 
-Keys: ``rlenv:e:ID`` an episode, ``rlenv:s:ID`` its steps, ``rlenv:k:TENANT`` episodes by idempotency key, ``rlenv:o:TENANT``
-those that are open, ``rlenv:n:TENANT`` and ``rlenv:n`` those in order, ``rlenv:w`` when each was last written to,
-``rlenv:x`` a stream of the trajectories that no store has yet.
+Keys: ``rlenv:e:ID`` an episode, ``rlenv:s:ID`` its steps, ``rlenv:k:TENANT`` episodes by
+idempotency key, ``rlenv:o:TENANT``
+those that are open, ``rlenv:n:TENANT`` and ``rlenv:n`` those in order, ``rlenv:w`` when each was
+last written to, ``rlenv:x`` a stream of the trajectories that no store has yet.
 """
 
 BEGIN = """

@@ -1,12 +1,15 @@
 """A journal in a file of SQLite, for the servers of one machine.
 
-One thread writes: whatever waits when it is free becomes one transaction, and is acknowledged when that is committed.  So
-many episodes cost one commit.  A commit with the end of an episode is synced to the disk; that of steps alone survives the
-end of the process and of all others, but the last moments may be lost with the machine's power.
+One thread writes: whatever waits when it is free becomes one transaction, and is acknowledged when
+that is committed.  So
+many episodes cost one commit.  A commit with the end of an episode is synced to the disk; that of
+steps alone survives the end of the process and of all others, but the last moments may be lost with
+the machine's power.
 
-A step is written on the event loop where the one before was of the same episode, as of a server with one client: that takes
-less time than handing it over.  It goes to the system's cache, and the thread moves what is there into the file (the
-checkpoint).  The thread takes over where another process writes, and where a step took long, as on a disk that cannot keep up.
+A step is written on the event loop where the one before was of the same episode, as of a server
+with one client: that takes less time than handing it over.  It goes to the system's cache, and the
+thread moves what is there into the file (the checkpoint).  The thread takes over where another
+process writes, and where a step took long, as on a disk that cannot keep up.
 """
 
 from __future__ import annotations
@@ -32,14 +35,24 @@ from .sqlite_file import connect
 T = TypeVar("T")
 Work: TypeAlias = Callable[[sqlite3.Connection], T]
 WAIT = 5.0  # seconds for a lock of another process; then 503
-SLOW, REST = 0.02, 10.0  # seconds: once a step here took longer, the thread takes all for so long
+# seconds: once a step here took longer, the thread takes all for so long
+SLOW = 0.02
+REST = 10.0
 CHECKPOINT = 200  # steps on the loop, after which the thread may have to make room in the log
 GROUP = 512  # writes in one transaction
 EXPIRED = 200  # episodes that one write removes
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-GRAIN = 1.0  # seconds by which an episode may look older than it is, so that most steps do not change its row
-ENTRY = "SELECT begun, (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number), stop, verdict FROM episode"
-TAKE = "INSERT INTO step SELECT number, :number, :action, :answer, :key FROM episode WHERE id = :id AND stop IS NULL AND :number = 1 + (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number)"
+# seconds by which an episode may look older than it is, so that most steps do not change its row
+GRAIN = 1.0
+ENTRY = (
+    "SELECT begun, (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number), stop,"
+    " verdict FROM episode"
+)
+TAKE = (
+    "INSERT INTO step SELECT number, :number, :action, :answer, :key FROM episode WHERE id = :id"
+    " AND stop IS NULL AND :number = 1 + (SELECT ifnull(max(number), 0) FROM step WHERE episode ="
+    " episode.number)"
+)
 OF_ID = "SELECT number FROM episode WHERE id = ?"
 OLD = "SELECT number FROM episode WHERE written < ? LIMIT ?"
 _encode = msgspec.json.Encoder().encode
@@ -64,11 +77,16 @@ class SqliteJournal:
     shared = True
 
     def __init__(self, path: str, *, wait: float = WAIT) -> None:
-        self._path, self._wait, self._age = path, wait, Age()
+        self._path = path
+        self._wait = wait
+        self._age = Age()
         self._queue: SimpleQueue[_Write | None] = SimpleQueue()
         self._link: sqlite3.Connection | None = None  # of the writer
         self._own: sqlite3.Connection | None = None  # of the loop
-        self._waiting, self._steps, self._rests, self._last = 0, 0, 0.0, ""
+        self._waiting = 0
+        self._steps = 0
+        self._rests = 0.0
+        self._last = ""
         self._writer: threading.Thread | None = None
         self._reader: sqlite3.Connection | None = None
 
@@ -94,7 +112,11 @@ class SqliteJournal:
 
     async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
         """As of ``Journal``."""
-        rows = await self._read("SELECT step.number, action, answer, step.key FROM step JOIN episode ON step.episode = episode.number WHERE id = ? ORDER BY step.number", id)  # fmt: skip
+        rows = await self._read(
+            "SELECT step.number, action, answer, step.key FROM step JOIN episode ON step.episode ="
+            " episode.number WHERE id = ? ORDER BY step.number",
+            id,
+        )
         return [Taken(*row) for row in rows]
 
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
@@ -104,12 +126,20 @@ class SqliteJournal:
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        rows = await self._read("SELECT number, trajectory FROM outbox WHERE number > ? ORDER BY number LIMIT ?", int(after or 0), limit)  # fmt: skip
+        rows = await self._read(
+            "SELECT number, trajectory FROM outbox WHERE number > ? ORDER BY number LIMIT ?",
+            int(after or 0),
+            limit,
+        )
         return [(str(number), held) for number, held in rows]
 
     async def archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
-        await self._written(lambda link: link.executemany("DELETE FROM outbox WHERE number = ?", [(int(each),) for each in names]))  # fmt: skip
+        await self._written(
+            lambda link: link.executemany(
+                "DELETE FROM outbox WHERE number = ?", [(int(each),) for each in names]
+            )
+        )
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
@@ -143,7 +173,8 @@ class SqliteJournal:
         """As of ``Journal``."""
         if self._writer is None:
             return
-        writer, self._writer = self._writer, None
+        writer = self._writer
+        self._writer = None
         self._queue.put(None)
         await asyncio.to_thread(writer.join)
         await asyncio.to_thread(self._readers.shutdown)
@@ -170,7 +201,8 @@ class SqliteJournal:
         if self._writer is None:
             raise unavailable("it is closed")
         is_alone = step_of == self._last != "" and not self._waiting
-        self._waiting, self._last = self._waiting + 1, step_of or self._last
+        self._waiting = self._waiting + 1
+        self._last = step_of or self._last
         try:
             if is_alone and (found := self._written_here(work)) is not None:
                 await asyncio.sleep(0)  # what comes until then shares a transaction
@@ -185,7 +217,8 @@ class SqliteJournal:
 
     def _written_here(self, work: Work[T]) -> T | None:
         """What the work gave; None where nothing was done, and it is for the thread."""
-        started, self._steps = time.monotonic(), self._steps + 1
+        started = time.monotonic()
+        self._steps = self._steps + 1
         own = self._own if self._steps % CHECKPOINT and started > self._rests else None
         if own is None:
             return None
@@ -235,7 +268,9 @@ class SqliteJournal:
     def _connected(self) -> sqlite3.Connection:
         if self._link is None:
             self._link = link = connect(self._path, self._wait)
-            (seconds,) = link.execute("SELECT max(seconds, ifnull((SELECT max(written) FROM episode), 0)) FROM clock").fetchone()  # fmt: skip
+            (seconds,) = link.execute(
+                "SELECT max(seconds, ifnull((SELECT max(written) FROM episode), 0)) FROM clock"
+            ).fetchone()
             self._age.at_least(seconds)
             self._own = connect(self._path, 0.0)
             self._own.executescript("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
@@ -243,7 +278,9 @@ class SqliteJournal:
 
     def _drop(self) -> None:
         """Connect anew for the next write: the disk may have been replaced."""
-        links, self._link, self._own = (self._link, self._own), None, None
+        links = (self._link, self._own)
+        self._link = None
+        self._own = None
         for each in filter(None, links):
             with suppress(sqlite3.Error):
                 each.close()
@@ -278,17 +315,26 @@ def _entry(row: tuple[bytes, int, str | None, bytes | None]) -> Entry:
 
 def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Begun | None:
     if begun.key:
-        old = link.execute("SELECT begun FROM episode WHERE tenant = ? AND key = ?", (begun.tenant, begun.key)).fetchone()  # fmt: skip
+        old = link.execute(
+            "SELECT begun FROM episode WHERE tenant = ? AND key = ?", (begun.tenant, begun.key)
+        ).fetchone()
         if old:
             return _begun(old[0])
-    (count,) = link.execute("SELECT count(*) FROM episode WHERE tenant = ? AND stop IS NULL", (begun.tenant,)).fetchone()  # fmt: skip
+    (count,) = link.execute(
+        "SELECT count(*) FROM episode WHERE tenant = ? AND stop IS NULL", (begun.tenant,)
+    ).fetchone()
     if count >= limit:
         return None
-    link.execute("INSERT INTO episode (id, begun, tenant, key, written) VALUES (?, ?, ?, ?, ?)", (begun.id, _encode(begun), begun.tenant, begun.key, now))  # fmt: skip
+    link.execute(
+        "INSERT INTO episode (id, begun, tenant, key, written) VALUES (?, ?, ?, ?, ?)",
+        (begun.id, _encode(begun), begun.tenant, begun.key, now),
+    )
     return begun
 
 
-def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float) -> bool:  # fmt: skip
+def _commit(
+    link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float
+) -> bool:
     # by name, since Python 3.14 accepts no sequence for parameters that have numbers
     step = {
         "number": taken.number,
@@ -300,9 +346,15 @@ def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | Non
     if not link.execute(TAKE, step).rowcount:
         return False
     if ended is None:
-        link.execute("UPDATE episode SET written = :now WHERE id = :id AND written < :now - :grain", {"now": now, "id": id_, "grain": GRAIN})  # fmt: skip
+        link.execute(
+            "UPDATE episode SET written = :now WHERE id = :id AND written < :now - :grain",
+            {"now": now, "id": id_, "grain": GRAIN},
+        )
     else:
-        link.execute("UPDATE episode SET written = ?, stop = ?, verdict = ? WHERE id = ?", (now, ended.stop, ended.verdict, id_))  # fmt: skip
+        link.execute(
+            "UPDATE episode SET written = ?, stop = ?, verdict = ? WHERE id = ?",
+            (now, ended.stop, ended.verdict, id_),
+        )
         if ended.trajectory:
             link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
     return True
@@ -316,7 +368,9 @@ def _remove(link: sqlite3.Connection, which: str, *given: object) -> int:
 
 
 def _tell_clock(link: sqlite3.Connection, age: Age) -> float:
-    """Write how long servers have run.  SQLite leaves a row with the same values unwritten; this one is always another."""
+    """Write how long servers have run.  SQLite leaves a row with the same values unwritten; this
+    one is always another.
+    """
     query = "UPDATE clock SET seconds = max(seconds, ?) RETURNING seconds"
     (now,) = link.execute(query, (age.now(),)).fetchone()
     age.at_least(now)

@@ -16,12 +16,19 @@ VERSION = 3
 SCHEMA: Sequence[str] = (
     "CREATE TABLE clock (seconds REAL NOT NULL)",
     "INSERT INTO clock VALUES (0)",
-    "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, written REAL NOT NULL, stop TEXT, verdict BLOB)",
+    (
+        "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+        " begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, written REAL NOT NULL, stop"
+        " TEXT, verdict BLOB)"
+    ),
     "CREATE UNIQUE INDEX begun_by_key ON episode (tenant, key) WHERE key != ''",
     "CREATE INDEX open_of_tenant ON episode (tenant) WHERE stop IS NULL",
     "CREATE INDEX written_at ON episode (written)",
     "CREATE INDEX of_tenant ON episode (tenant, number)",
-    "CREATE TABLE step (episode INTEGER NOT NULL, number INTEGER NOT NULL, action BLOB NOT NULL, answer BLOB NOT NULL, key TEXT NOT NULL, UNIQUE (episode, number))",
+    (
+        "CREATE TABLE step (episode INTEGER NOT NULL, number INTEGER NOT NULL, action BLOB NOT"
+        " NULL, answer BLOB NOT NULL, key TEXT NOT NULL, UNIQUE (episode, number))"
+    ),
     "CREATE TABLE outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, trajectory BLOB NOT NULL)",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
@@ -61,11 +68,16 @@ def prepare(path: str) -> None:
     try:
         connect(path, 5.0).close()
     except (OSError, sqlite3.Error) as error:
-        raise ConfigError(f"--state sqlite:{path}: {error}; name a file on a local disk that can be written, or one that does not exist yet") from None  # fmt: skip
+        raise ConfigError(
+            f"--state sqlite:{path}: {error}; name a file on a local disk that can be written, or"
+            " one that does not exist yet"
+        ) from None
 
 
 def _make(path: str) -> None:
-    """Several processes may do so at once: each makes a whole file, and the first one's is taken."""
+    """Several processes may do so at once: each makes a whole file, and the first one's is
+    taken.
+    """
     with TemporaryDirectory(dir=os.path.dirname(path) or ".") as folder:  # which others cannot read
         new = os.path.join(folder, "new")
         with closing(sqlite3.connect(new, isolation_level=None)) as link:
@@ -84,19 +96,33 @@ def check_owner(option: str, path: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise ConfigError(f"{option} sqlite:{path} is not a regular file; name the file itself")
     if found.st_uid != os.geteuid():
-        raise ConfigError(f"{option} sqlite:{path} belongs to another user; name a file of your own")  # fmt: skip
+        raise ConfigError(
+            f"{option} sqlite:{path} belongs to another user; name a file of your own"
+        )
     if found.st_mode & 0o077:
-        raise ConfigError(f"{option} sqlite:{path}: others may read or write it, and it holds what is private; run `chmod 600 {path}*`")  # fmt: skip
+        raise ConfigError(
+            f"{option} sqlite:{path}: others may read or write it, and it holds what is private;"
+            f" run `chmod 600 {path}*`"
+        )
 
 
 def _check_tables(path: str, link: sqlite3.Connection) -> None:
     try:
-        application, version = link.execute("SELECT * FROM pragma_application_id, pragma_user_version").fetchone()  # fmt: skip
+        application, version = link.execute(
+            "SELECT * FROM pragma_application_id, pragma_user_version"
+        ).fetchone()
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
-        raise ConfigError(f"--state sqlite:{path} is not a database of SQLite; name another file") from None  # fmt: skip
+        raise ConfigError(
+            f"--state sqlite:{path} is not a database of SQLite; name another file"
+        ) from None
     if application != APPLICATION:
-        raise ConfigError(f"--state sqlite:{path} is a database of something else; name another file")  # fmt: skip
+        raise ConfigError(
+            f"--state sqlite:{path} is a database of something else; name another file"
+        )
     if version != VERSION:
-        raise ConfigError(f"--state sqlite:{path} is of version {version}, and this server reads version {VERSION}; name another file")  # fmt: skip
+        raise ConfigError(
+            f"--state sqlite:{path} is of version {version}, and this server reads version"
+            f" {VERSION}; name another file"
+        )

@@ -1,1 +1,3 @@
-"""The second tier: episodes that have ended, for those who train on them, look at them or count them."""
+"""The second tier: episodes that have ended, for those who train on them, look at them or count
+them.
+"""

@@ -1,4 +1,6 @@
-"""Brings trajectories from the journal into their store: each exactly once, also after a crash or an outage."""
+"""Brings trajectories from the journal into their store: each exactly once, also after a crash or
+an outage.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ BYTES = 4 << 20  # after so many at once, one comes alone
 class Archive:
     """Keeps the trajectory of each episode that ends.
 
-    The journal has it in its outbox, from the commit of the last step until the store has it.  So it does not matter which
-    process ended the episode, nor when the store can be reached again.  What cannot be read stays in the outbox.
+    The journal has it in its outbox, from the commit of the last step until the store has it.  So
+    it does not matter which process ended the episode, nor when the store can be reached again.
+    What cannot be read stays in the outbox.
 
     Args:
         journal: whose outbox it empties.
@@ -29,13 +32,18 @@ class Archive:
     """
 
     def __init__(self, journal: Journal, store: TrajectoryStore) -> None:
-        self.store, self._journal = store, journal
-        self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
+        self.store = store
+        self._journal = journal
+        self._lock = asyncio.Lock()
+        self._asked = 0
+        self._brought = 0
         self._count = 1  # that come at once now
         self.aside = list[str]()  # names of what cannot be read, and stays in the outbox
 
     async def bring(self) -> None:
-        """Bring what is in the outbox now; where the store cannot be reached, it stays there for the next time."""
+        """Bring what is in the outbox now; where the store cannot be reached, it stays there for
+        the next time.
+        """
         self._asked = asked = self._asked + 1
         async with self._lock:
             if self._brought >= asked:  # by one that began after this was asked for
@@ -61,7 +69,13 @@ class Archive:
         except Exception as error:  # noqa: BLE001 - another version may have written anything
             if len(rows) == 1:
                 self.aside.append(rows[0][0])
-                logger.error("trajectory %s in the outbox of --state cannot be read (%s): it stays there, and others pass it; start the rlenv that wrote it on this --state, or see Trajectories in docs/how-to/serve.md", rows[0][0], error)  # fmt: skip
+                logger.error(
+                    "trajectory %s in the outbox of --state cannot be read (%s): it stays there,"
+                    " and others pass it; start the rlenv that wrote it on this --state, or see"
+                    " Trajectories in docs/how-to/serve.md",
+                    rows[0][0],
+                    error,
+                )
             return False
         await self.store.append(made)
         await self._journal.archived([name for name, _ in rows])

@@ -35,8 +35,8 @@ class Finished(Kept):
         calls: of tools.
         tools: different ones that were called.
         tokens: that the policy sampled; estimated where it did not tell.
-        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator may see; "" in a
-            list.
+        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator
+            may see; "" in a list.
         number: in the order in which they ended, from 1; 0 before it is kept.
     """
 
@@ -70,14 +70,34 @@ class Finished(Kept):
         task = row["task"]
         if not sees_private(tenant):
             task = {"id": task.get("id"), "prompt": task.get("prompt")}
-        return {**self.summary(), "task_row": task, "messages": row["messages"], "trace": row["trace"], "stages": stages}  # fmt: skip
+        return {
+            **self.summary(),
+            "task_row": task,
+            "messages": row["messages"],
+            "trace": row["trace"],
+            "stages": stages,
+        }
 
 
 def finished(begun: Begun, made: Rollout) -> Finished:
     """The row of an episode."""
     calls = [call.tool for turn in made.trace for call in turn.calls]
     return Finished(
-        begun.id, begun.tenant, begun.environment, begun.fingerprint, begun.task, begun.agent, begun.seed, begun.created,
-        made.seconds, made.stop, made.verdict.value, fault_kind(made.verdict), len(made.trace), len(calls),
-        len({*calls}), sum(turn.tokens for turn in made.trace), json.dumps(to_row(made)),
-    )  # fmt: skip
+        begun.id,
+        begun.tenant,
+        begun.environment,
+        begun.fingerprint,
+        begun.task,
+        begun.agent,
+        begun.seed,
+        begun.created,
+        made.seconds,
+        made.stop,
+        made.verdict.value,
+        fault_kind(made.verdict),
+        len(made.trace),
+        len(calls),
+        len({*calls}),
+        sum(turn.tokens for turn in made.trace),
+        json.dumps(to_row(made)),
+    )

@@ -32,8 +32,13 @@ def table(rows: Iterable[Finished]) -> pa.Table:
     try:
         import pyarrow as pa
     except ImportError:
-        raise InputError('this needs pyarrow and DuckDB: pip install "./contrib/rlenv-serve[parquet]", in a clone') from None  # fmt: skip
-    schema = pa.schema([(each.name, getattr(pa, KINDS[str(each.type)])()) for each in fields(Finished)])  # fmt: skip
+        raise InputError(
+            'this needs pyarrow and DuckDB: pip install "./contrib/rlenv-serve[parquet]", in a'
+            " clone"
+        ) from None
+    schema = pa.schema(
+        [(each.name, getattr(pa, KINDS[str(each.type)])()) for each in fields(Finished)]
+    )
     return pa.Table.from_pylist([asdict(row) for row in rows], schema)
 
 
@@ -47,7 +52,8 @@ def export(rows: Iterable[Finished], path: Path) -> int:
 
 
 def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
-    """The names and rows that a query of DuckDB over the table ``trajectories`` gives.  It reaches no files.
+    """The names and rows that a query of DuckDB over the table ``trajectories`` gives.  It reaches
+    no files.
 
     Raises:
         InputError: the query is wrong, or DuckDB is not installed.
@@ -67,9 +73,16 @@ def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
 
 def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]]:
     """Means by environment and by whether the reward reached ``mark``."""
-    outcome = f"case when reward is null then 'unscored' when reward >= {mark} then 'pass' else 'fail' end"  # fmt: skip
+    outcome = (
+        f"case when reward is null then 'unscored' when reward >= {mark} then 'pass' else"
+        " 'fail' end"
+    )
     means = ", ".join(f"round(avg({name}), 3) as {name}" for name in MEASURES)
-    return select(rows, f"select environment, {outcome} as outcome, count(*) as episodes, {means} from trajectories group by all order by all")  # noqa: S608 - no text of a user # fmt: skip
+    return select(
+        rows,
+        f"select environment, {outcome} as outcome, count(*) as episodes, {means} from trajectories"
+        " group by all order by all",
+    )
 
 
 def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
@@ -79,7 +92,10 @@ def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
     names = ("environment", "task", "agent", "stop", "reward", *MEASURES)
     rows: list[Row] = [(name, *(each[name] for each in sides)) for name in names]
     scores = [{stage["stage"]: stage["score"] for stage in each["stages"]} for each in sides]  # type: ignore[attr-defined] # as `told` makes it
-    rows += [(f"stage {name}", *(each.get(name) for each in scores)) for name in {**scores[0], **scores[1]}]  # fmt: skip
+    rows += [
+        (f"stage {name}", *(each.get(name) for each in scores))
+        for name in {**scores[0], **scores[1]}
+    ]
     pairs = zip_longest(*(each["messages"] for each in sides), fillvalue={})  # type: ignore[call-overload] # as above
     for number, (left, right) in enumerate(pairs):
         mark = "=" if left == right else "≠"
@@ -90,4 +106,6 @@ def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
 def _message(message: dict[str, Any]) -> str:
     functions = [call["function"] for call in message.get("tool_calls", ())]
     calls = [f"{each['name']}({each['arguments']})" for each in functions]
-    return one_line(" ".join([f"{message.get('role', '')}:", str(message.get("content") or ""), *calls]), 160)  # fmt: skip
+    return one_line(
+        " ".join([f"{message.get('role', '')}:", str(message.get("content") or ""), *calls]), 160
+    )

@@ -23,7 +23,9 @@ async def listed(call: Call) -> object:
     limit = query.get("limit", "100")
     if not (limit.isdecimal() and len(limit) < 5 and 0 < int(limit) <= MOST):
         raise invalid(f"limit is an integer in [1, {MOST}], not {limit!r:.40}")
-    rows = await call.server.archive.store.newest(_scope(call.tenant), query.get("environment", "").lower(), int(limit))  # fmt: skip
+    rows = await call.server.archive.store.newest(
+        _scope(call.tenant), query.get("environment", "").lower(), int(limit)
+    )
     return {"trajectories": [row.summary() for row in rows]}
 
 
@@ -36,12 +38,18 @@ async def one(call: Call) -> object:
 
 
 async def watch(call: Call) -> object:
-    """Server-sent events: each trajectory when its episode ends; ``Last-Event-ID`` continues after one."""
+    """Server-sent events: each trajectory when its episode ends; ``Last-Event-ID`` continues after
+    one.
+    """
     newest = await call.server.archive.store.newest(None, "", 1)
     last = call.header("last-event-id") or str(max((row.number for row in newest), default=0))
     if not (last.isdecimal() and len(last) < 19):
         raise invalid(f"Last-Event-ID is the id of an event, not {last!r:.40}")
-    return StreamingResponse(_events(call, int(last)), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})  # fmt: skip
+    return StreamingResponse(
+        _events(call, int(last)),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache"},
+    )
 
 
 async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
@@ -60,7 +68,25 @@ def _scope(tenant: Tenant) -> str | None:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("GET", "/trajectories", listed, "The newest trajectories", tag="trajectories", errors=(422,), query=QUERY),
-    Endpoint("GET", "/trajectories/watch", watch, "Each trajectory when its episode ends, as server-sent events", tag="trajectories", errors=(422,), headers={"Last-Event-ID": "continues after this event"}, media=("text/event-stream",), head=False),
+    Endpoint(
+        "GET",
+        "/trajectories",
+        listed,
+        "The newest trajectories",
+        tag="trajectories",
+        errors=(422,),
+        query=QUERY,
+    ),
+    Endpoint(
+        "GET",
+        "/trajectories/watch",
+        watch,
+        "Each trajectory when its episode ends, as server-sent events",
+        tag="trajectories",
+        errors=(422,),
+        headers={"Last-Event-ID": "continues after this event"},
+        media=("text/event-stream",),
+        head=False,
+    ),
     Endpoint("GET", "/trajectories/{id}", one, "One trajectory", tag="trajectories", errors=(404,)),
-)  # fmt: skip
+)

@@ -16,17 +16,34 @@ from .finished import Finished
 
 # SQLite numbers rows by itself only where they are of its own type.
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": sa.Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
+KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {
+    "str": sa.Text,
+    "int": sa.BigInteger,
+    "float": sa.Float,
+    "float | None": sa.Float,
+}
 TABLE = sa.Table(
     "trajectories",
     sa.MetaData(),
     sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
-    *[sa.Column(each.name, KINDS[str(each.type)], unique=each.name == "id" or None, index=each.name == "tenant") for each in fields(Finished) if each.name != "number"],
-)  # fmt: skip
+    *[
+        sa.Column(
+            each.name,
+            KINDS[str(each.type)],
+            unique=each.name == "id" or None,
+            index=each.name == "tenant",
+        )
+        for each in fields(Finished)
+        if each.name != "number"
+    ],
+)
 SUMMARY = [each for each in TABLE.c if each.name != "rollout"]
 PAGE = 500  # rows of one query
 HELD = 64 << 20  # bytes of rows in memory: the oldest of the tenant that has most make room
-USED = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+USED = (
+    "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count,"
+    " pragma_freelist_count, pragma_page_size"
+)
 
 
 class TrajectoryStore(Database):
@@ -52,15 +69,28 @@ class TrajectoryStore(Database):
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
-        # A text with NUL or half a surrogate would wait in the journal for ever, and all others behind it.
-        values = [{name: storable(value) if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        # A text with NUL or half a surrogate would wait in the journal for ever, and all others
+        # behind it.
+        values = [
+            {
+                name: storable(value) if isinstance(value, str) else value
+                for name, value in asdict(row).items()
+                if name != "number"
+            }
+            for row in rows
+        ]
         await self.run(partial(self._append, values))
 
     def _append(self, values: list[dict[str, object]], connection: sa.Connection) -> None:
-        connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)  # fmt: skip
+        connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)
         size = sa.func.sum(sa.func.length(TABLE.c.rollout))
         largest = sa.select(TABLE.c.tenant).group_by(TABLE.c.tenant).order_by(size.desc()).limit(1)
-        oldest = sa.select(TABLE.c.number).where(TABLE.c.tenant == largest.scalar_subquery()).order_by(TABLE.c.number).limit(PAGE)  # fmt: skip
+        oldest = (
+            sa.select(TABLE.c.number)
+            .where(TABLE.c.tenant == largest.scalar_subquery())
+            .order_by(TABLE.c.number)
+            .limit(PAGE)
+        )
         left: int = connection.engine.url.database is None  # in memory, other tables may hold all
         while left and connection.exec_driver_sql(USED).scalar_one() > HELD:
             left = connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest))).rowcount
@@ -69,13 +99,30 @@ class TrajectoryStore(Database):
         """The row of an episode of this tenant, or of any."""
         return next(iter(await self._rows(_of(tenant=tenant, id=id))), None)
 
-    async def after(self, number: int, tenant: str | None, limit: int = PAGE, columns: Sequence[sa.Column[Any]] = SUMMARY) -> list[Finished]:  # fmt: skip
+    async def after(
+        self,
+        number: int,
+        tenant: str | None,
+        limit: int = PAGE,
+        columns: Sequence[sa.Column[Any]] = SUMMARY,
+    ) -> list[Finished]:
         """The next rows after this number, oldest first, without their rollouts."""
-        return await self._rows(_of(tenant=tenant).with_only_columns(*columns).where(TABLE.c.number > number).order_by(TABLE.c.number).limit(limit))  # fmt: skip
+        return await self._rows(
+            _of(tenant=tenant)
+            .with_only_columns(*columns)
+            .where(TABLE.c.number > number)
+            .order_by(TABLE.c.number)
+            .limit(limit)
+        )
 
     async def newest(self, tenant: str | None, environment: str, limit: int) -> list[Finished]:
         """The newest rows, of this environment or of any if it is "", without their rollouts."""
-        return await self._rows(_of(tenant=tenant, environment=environment or None).with_only_columns(*SUMMARY).order_by(TABLE.c.number.desc()).limit(limit))  # fmt: skip
+        return await self._rows(
+            _of(tenant=tenant, environment=environment or None)
+            .with_only_columns(*SUMMARY)
+            .order_by(TABLE.c.number.desc())
+            .limit(limit)
+        )
 
     def scan(self) -> Iterator[Finished]:
         """All rows, oldest first; for callers without an event loop."""
@@ -90,4 +137,6 @@ class TrajectoryStore(Database):
 
 def _of(**wanted: str | None) -> sa.Select[tuple[object, ...]]:
     """The rows whose columns have these values; None: any."""
-    return sa.select(TABLE).filter_by(**{name: storable(value) for name, value in wanted.items() if value is not None})  # fmt: skip
+    return sa.select(TABLE).filter_by(
+        **{name: storable(value) for name, value in wanted.items() if value is not None}
+    )

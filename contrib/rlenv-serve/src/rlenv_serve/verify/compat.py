@@ -1,7 +1,7 @@
 """Routes that trainers call as a remote reward model: OpenRLHF, slime and NeMo Gym.
 
-None of them has a number for "unscored". OpenRLHF and slime ask again after 503, so a request with an unscored response is
-503 as a whole. NeMo Gym masks a sample, and its reward is then 0.
+None of them has a number for "unscored". OpenRLHF and slime ask again after 503, so a request with
+an unscored response is 503 as a whole. NeMo Gym masks a sample, and its reward is then 0.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ from .run import Run
 
 TAG = "compat"
 LABEL = {
-    "label": "task: labels are ids of tasks; answer: they are answers, for keys that may bring them. task by default"
+    "label": (
+        "task: labels are ids of tasks; answer: they are answers, for keys that may bring them."
+        " task by default"
+    )
 }
-TASK_INDEX, MASK = "_ng_task_index", "mask_sample"
+TASK_INDEX = "_ng_task_index"
+MASK = "mask_sample"
 LARGEST = 1e100  # of a number in metrics: squares of larger ones are no numbers
 UNSCORED = {"unscored": "error: 503 in place of a masked sample with reward 0"}
 
@@ -58,7 +62,9 @@ class SlimeRequest(msgspec.Struct):
 
 
 class NemoRequest(msgspec.Struct):
-    """What NeMo Gym sends: the request and the response of the Responses API, and the columns of the row beside them."""
+    """What NeMo Gym sends: the request and the response of the Responses API, and the columns of
+    the row beside them.
+    """
 
     responses_create_params: dict[str, object]
     response: dict[str, object]
@@ -67,7 +73,9 @@ class NemoRequest(msgspec.Struct):
 
 
 class NemoRollouts(msgspec.Struct):
-    """What NeMo Gym sends of rollouts that have ended: answers of ``/verify`` without their texts."""
+    """What NeMo Gym sends of rollouts that have ended: answers of ``/verify`` without their
+    texts.
+    """
 
     verify_responses: list[dict[str, object]]
 
@@ -81,18 +89,29 @@ class NemoMetrics(msgspec.Struct):
 
 
 async def openrlhf(call: Call) -> object:
-    """Rewards of a batch.  A response that cannot be scored makes the batch 503: OpenRLHF asks again, and stops when it stays."""
+    """Rewards of a batch.  A response that cannot be scored makes the batch 503: OpenRLHF asks
+    again, and stops when it stays.
+    """
     asked = call.read(OpenRlhfRequest)
     if not len(asked.query) == len(asked.prompts) == len(asked.labels):
         raise invalid("query, prompts and labels have one value for each response")
     rows = zip(asked.query, asked.prompts, asked.labels, strict=True)
-    items = [Item(_task(call, prompt, label, index), _completion(query, prompt, index)) for index, (query, prompt, label) in enumerate(rows)]  # fmt: skip
+    items = [
+        Item(_task(call, prompt, label, index), _completion(query, prompt, index))
+        for index, (query, prompt, label) in enumerate(rows)
+    ]
     rewards = _rewards(run := await judged(call, call.path["env"], items))
-    return OpenRlhfAnswer(rewards, rewards, {"passed": [float(reward >= run.served.env.pass_mark) for reward in rewards]})  # fmt: skip
+    return OpenRlhfAnswer(
+        rewards,
+        rewards,
+        {"passed": [float(reward >= run.served.env.pass_mark) for reward in rewards]},
+    )
 
 
 async def slime(call: Call) -> object:
-    """The reward of one sample, a number.  One that cannot be scored is 503: slime asks ten times, and then stops."""
+    """The reward of one sample, a number.  One that cannot be scored is 503: slime asks ten times,
+    and then stops.
+    """
     asked = call.read(SlimeRequest)
     prompt = asked.prompt if isinstance(asked.prompt, str) else _asked(asked.prompt)
     items = [Item(_task(call, prompt, asked.label, 0), asked.response)]
@@ -106,16 +125,27 @@ async def nemo(call: Call) -> object:
     given = asked.responses_create_params.get("input")
     prompt = given if isinstance(given, str) else _asked(given)
     if asked.task_id is None and asked.answer is None:
-        raise invalid("a row has the column task_id, the id of a task, or for keys that may bring it the column answer")  # fmt: skip
+        raise invalid(
+            "a row has the column task_id, the id of a task, or for keys that may bring it the"
+            " column answer"
+        )
     task = NewTask(prompt, asked.answer) if asked.task_id is None else asked.task_id
-    run = await judged(call, call.path["env"], [Item(task, _conversation(asked.response.get("output")))])  # fmt: skip
+    run = await judged(
+        call, call.path["env"], [Item(task, _conversation(asked.response.get("output")))]
+    )
     verdict = run.verdicts[0]
     if verdict.value is None and call.request.query_params.get("unscored") == "error":
         raise _unscored(run)
     failed = verdict.value is None
     reason = "the verifier failed; this sample has no reward" if failed else None
     kind = f"rlenv:{fault_kind(verdict)}" if failed else None
-    return {**told, "reward": verdict.value or 0.0, "mask_sample": failed, "failure_kind": kind, "failure_reason": reason}  # fmt: skip
+    return {
+        **told,
+        "reward": verdict.value or 0.0,
+        "mask_sample": failed,
+        "failure_kind": kind,
+        "failure_reason": reason,
+    }
 
 
 async def seed(_: Call) -> object:
@@ -129,8 +159,8 @@ async def reverify(_: Call) -> object:
 
 
 async def aggregate(call: Call) -> object:
-    """Mean, maximum, minimum, median and standard deviation of each number of rollouts, by task and of all.  Masked samples
-    have no numbers: they count in ``mask_sample`` alone."""
+    """Mean, maximum, minimum, median and standard deviation of each number of rollouts, by task and
+    of all.  Masked samples have no numbers: they count in ``mask_sample`` alone."""
     # Another thread reckons: a request of 800 kB held the loop for a second.
     return await asyncio.to_thread(_metrics, call.read(NemoRollouts).verify_responses)
 
@@ -145,9 +175,14 @@ def _metrics(rows: Sequence[Mapping[str, object]]) -> NemoMetrics:
         if not isinstance(index := row.get(TASK_INDEX, 0), int):
             raise invalid(f"{TASK_INDEX} is the number of a task, not {index!r:.80}")
         groups.setdefault(index, []).append(row)
-    by_task = [_figures(groups[index]) | {TASK_INDEX: index, "num_rollouts": len(groups[index])} for index in sorted(groups)]  # fmt: skip
+    by_task = [
+        _figures(groups[index]) | {TASK_INDEX: index, "num_rollouts": len(groups[index])}
+        for index in sorted(groups)
+    ]
     whole = _figures(rows)
-    return NemoMetrics(by_task, whole, {name: value for name, value in whole.items() if name.startswith("mean/")})  # fmt: skip
+    return NemoMetrics(
+        by_task, whole, {name: value for name, value in whole.items() if name.startswith("mean/")}
+    )
 
 
 def _figures(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
@@ -155,9 +190,17 @@ def _figures(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
     for row in rows:
         used = {MASK: row.get(MASK)} if row.get(MASK) else row
         for name, value in used.items():
-            if isinstance(value, int | float) and abs(value) < LARGEST and not name.startswith("_ng_"):  # fmt: skip
+            if (
+                isinstance(value, int | float)
+                and abs(value) < LARGEST
+                and not name.startswith("_ng_")
+            ):
                 columns.setdefault(name, []).append(float(value))
-    return {f"{name}/{column}": of(values) for name, of in FIGURES.items() for column, values in columns.items()}  # fmt: skip
+    return {
+        f"{name}/{column}": of(values)
+        for name, of in FIGURES.items()
+        for column, values in columns.items()
+    }
 
 
 def _task(call: Call, prompt: str, label: object, index: int) -> str | NewTask:
@@ -167,14 +210,20 @@ def _task(call: Call, prompt: str, label: object, index: int) -> str | NewTask:
         case "task", str():
             return label
         case "task", _:
-            raise invalid(f"labels[{index}] is the id of a task, not {label!r:.80}; add ?label=answer to the URL where labels are answers")  # fmt: skip
+            raise invalid(
+                f"labels[{index}] is the id of a task, not {label!r:.80}; add ?label=answer to the"
+                " URL where labels are answers"
+            )
     raise invalid("label in the query of the URL is task or answer")
 
 
 def _completion(query: str, prompt: str, index: int) -> str:
     """The response alone: a verifier that reads the prompt too could find an answer there."""
     if not query.startswith(prompt):
-        raise invalid(f"query[{index}] does not begin with prompts[{index}], so that its response cannot be told from it")  # fmt: skip
+        raise invalid(
+            f"query[{index}] does not begin with prompts[{index}], so that its response cannot be"
+            " told from it"
+        )
     return query[len(prompt) :]
 
 
@@ -191,7 +240,13 @@ def _rewards(run: Run) -> list[float]:
 
 def _unscored(run: Run) -> Problem:
     kinds = sorted({fault_kind(verdict) for verdict in run.verdicts.values() if not verdict.scored})
-    return Problem(503, "unscored", f"the verifier failed ({', '.join(kinds)}), and this protocol has no value for that: ask again", Retry_After="5")  # fmt: skip
+    return Problem(
+        503,
+        "unscored",
+        f"the verifier failed ({', '.join(kinds)}), and this protocol has no value for that: ask"
+        " again",
+        Retry_After="5",
+    )
 
 
 def _asked(messages: object) -> str:
@@ -214,9 +269,19 @@ def _message(item: Mapping[str, object]) -> dict[str, object] | None:
             return {"role": "assistant", "content": _text(item.get("content"))}
         case "function_call":
             function = {"name": item.get("name"), "arguments": item.get("arguments")}
-            return {"role": "assistant", "content": "", "tool_calls": [{"id": item.get("call_id"), "type": "function", "function": function}]}  # fmt: skip
+            return {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [
+                    {"id": item.get("call_id"), "type": "function", "function": function}
+                ],
+            }
         case "function_call_output":
-            return {"role": "tool", "tool_call_id": item.get("call_id"), "content": _text(item.get("output"))}  # fmt: skip
+            return {
+                "role": "tool",
+                "tool_call_id": item.get("call_id"),
+                "content": _text(item.get("output")),
+            }
     return None  # reasoning, which no verifier reads
 
 
@@ -228,17 +293,83 @@ def _text(content: object) -> str:
 
 
 def _objects(values: object) -> Iterator[Mapping[str, object]]:
-    return (each for each in values if isinstance(each, Mapping)) if isinstance(values, list) else iter(())  # fmt: skip
+    return (
+        (each for each in values if isinstance(each, Mapping))
+        if isinstance(values, list)
+        else iter(())
+    )
 
 
 # `statistics.stdev` reckons with fractions: a request of 800 kB held the loop for two seconds.
-FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min, "median": median, "std": lambda values: math.dist(values, [fmean(values)] * len(values)) / math.sqrt(max(1, len(values) - 1))}  # fmt: skip
+FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": fmean,
+    "max": max,
+    "min": min,
+    "median": median,
+    "std": lambda values: (
+        math.dist(values, [fmean(values)] * len(values)) / math.sqrt(max(1, len(values) - 1))
+    ),
+}
 _OPEN = msgspec.json.Decoder(dict[str, object])
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("POST", "/compat/openrlhf/{env}", openrlhf, "Rewards as OpenRLHF asks for them", OpenRlhfRequest, OpenRlhfAnswer, tag=TAG, errors=(404, 503), query=LABEL),
-    Endpoint("POST", "/compat/slime/{env}", slime, "A reward as slime asks for it", SlimeRequest, float, tag=TAG, errors=(404, 503), query=LABEL),
-    Endpoint("POST", "/compat/nemo/{env}/verify", nemo, "A verification as NeMo Gym asks for it", NemoRequest, dict[str, object], tag=TAG, errors=(404, 503), query=UNSCORED),
-    Endpoint("POST", "/compat/nemo/{env}/seed_session", seed, "A session of NeMo Gym, of which there is no need", dict[str, object], dict[str, object], tag=TAG),
-    Endpoint("POST", "/compat/nemo/{env}/aggregate_metrics", aggregate, "Figures of rollouts as NeMo Gym asks for them", NemoRollouts, NemoMetrics, tag=TAG),
-    Endpoint("GET", "/compat/nemo/{env}/reverify_mode", reverify, "Whether NeMo Gym may have rollouts judged again", None, str, tag=TAG),
-)  # fmt: skip
+    Endpoint(
+        "POST",
+        "/compat/openrlhf/{env}",
+        openrlhf,
+        "Rewards as OpenRLHF asks for them",
+        OpenRlhfRequest,
+        OpenRlhfAnswer,
+        tag=TAG,
+        errors=(404, 503),
+        query=LABEL,
+    ),
+    Endpoint(
+        "POST",
+        "/compat/slime/{env}",
+        slime,
+        "A reward as slime asks for it",
+        SlimeRequest,
+        float,
+        tag=TAG,
+        errors=(404, 503),
+        query=LABEL,
+    ),
+    Endpoint(
+        "POST",
+        "/compat/nemo/{env}/verify",
+        nemo,
+        "A verification as NeMo Gym asks for it",
+        NemoRequest,
+        dict[str, object],
+        tag=TAG,
+        errors=(404, 503),
+        query=UNSCORED,
+    ),
+    Endpoint(
+        "POST",
+        "/compat/nemo/{env}/seed_session",
+        seed,
+        "A session of NeMo Gym, of which there is no need",
+        dict[str, object],
+        dict[str, object],
+        tag=TAG,
+    ),
+    Endpoint(
+        "POST",
+        "/compat/nemo/{env}/aggregate_metrics",
+        aggregate,
+        "Figures of rollouts as NeMo Gym asks for them",
+        NemoRollouts,
+        NemoMetrics,
+        tag=TAG,
+    ),
+    Endpoint(
+        "GET",
+        "/compat/nemo/{env}/reverify_mode",
+        reverify,
+        "Whether NeMo Gym may have rollouts judged again",
+        None,
+        str,
+        tag=TAG,
+    ),
+)

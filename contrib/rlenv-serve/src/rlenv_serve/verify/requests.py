@@ -18,12 +18,16 @@ from rlenv_serve.keys import Tenant
 SHOWN = 20  # wrong items that an error names
 ID_LENGTH = 200
 
-Id: TypeAlias = Annotated[str, Meta(max_length=ID_LENGTH)] | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]  # fmt: skip
+Id: TypeAlias = (
+    Annotated[str, Meta(max_length=ID_LENGTH)] | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]
+)
 Messages: TypeAlias = list[dict[str, object]]
 
 
 class NewTask(msgspec.Struct, forbid_unknown_fields=True):
-    """A task that the request brings, with its answer; for tenants whose key has ``answers = true``."""
+    """A task that the request brings, with its answer; for tenants whose key has ``answers =
+    true``.
+    """
 
     prompt: str
     answer: object = None
@@ -35,8 +39,8 @@ class Item(msgspec.Struct, forbid_unknown_fields=True):
 
     Args:
         task: the id of a task of the environment, or a task.
-        response: a text, or the messages of a conversation; null is an empty text, which servers of models give where a
-            policy wrote nothing besides its thoughts.
+        response: a text, or the messages of a conversation; null is an empty text, which servers of
+            models give where a policy wrote nothing besides its thoughts.
         id: comes back with the result; by default the position in the request, from 0.
     """
 
@@ -53,7 +57,8 @@ class VerifyRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class VerifyResult(msgspec.Struct, omit_defaults=True):
-    """A verdict: ``reward`` and ``passed`` are null where there is none, and ``fault`` is the kind of what broke.
+    """A verdict: ``reward`` and ``passed`` are null where there is none, and ``fault`` is the kind
+    of what broke.
 
     ``message`` is what broke in words, for the operator alone.
     """
@@ -93,11 +98,13 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     """The tasks of all items, before anything runs.
 
     Raises:
-        Problem: 422 with all wrong items; 403 for a task with its answer from a tenant that may not bring one.
+        Problem: 422 with all wrong items; 403 for a task with its answer from a tenant that may not
+            bring one.
     """
     if len(items) > most:
         raise invalid(f"a request has at most {most:,} items, not {len(items):,}: send several")
-    found, wrong = list[Job](), list[str]()
+    found = list[Job]()
+    wrong = list[str]()
     for index, item in enumerate(items):
         if task := _task(served, item.task, tenant):
             found.append(Job(index if item.id is None else item.id, task, _response(item.response)))
@@ -123,12 +130,23 @@ def _response(given: str | Messages | None) -> str | Trajectory:
 def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
     if isinstance(given, NewTask):
         if not tenant.answers:
-            raise Problem(403, "answers_forbidden", "this key may not bring tasks: name a task of the environment by its id, or ask the operator for a key with answers = true")  # fmt: skip
+            raise Problem(
+                403,
+                "answers_forbidden",
+                "this key may not bring tasks: name a task of the environment by its id, or ask the"
+                " operator for a key with answers = true",
+            )
         return Task(given.prompt, given.answer, given.info)
     return served.env.tasks.get(given)
 
 
 def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
-    """Why the stages cannot work with tasks of the request, as where an environment reads its own."""
-    checked = ((index, served.env._plan.check_task(job.task)) for index, job in enumerate(found) if job.task.id is None)  # fmt: skip
+    """Why the stages cannot work with tasks of the request, as where an environment reads its
+    own.
+    """
+    checked = (
+        (index, served.env._plan.check_task(job.task))
+        for index, job in enumerate(found)
+        if job.task.id is None
+    )
     return [f"items[{index}].task: {why}" for index, why in checked if why]

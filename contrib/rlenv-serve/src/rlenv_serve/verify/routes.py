@@ -22,9 +22,13 @@ LONGEST = 60.0  # seconds
 
 
 async def verify(call: Call) -> object:
-    """Judge responses, each alone.  With ``Prefer: respond-async`` the answer is 202 and a ticket, and ``Location`` has the results."""
-    asked, server = call.read(VerifyRequest), call.server
-    key, later = idempotency_key(call), "respond-async" in call.header(PREFER).lower()
+    """Judge responses, each alone.  With ``Prefer: respond-async`` the answer is 202 and a ticket,
+    and ``Location`` has the results.
+    """
+    asked = call.read(VerifyRequest)
+    server = call.server
+    key = idempotency_key(call)
+    later = "respond-async" in call.header(PREFER).lower()
     lines = LINES in call.header("accept")
     if key or later:
         ticket = await server.tickets.begin(call.tenant, asked, call.raw, key)
@@ -40,7 +44,9 @@ async def verify(call: Call) -> object:
 
 
 async def ticket(call: Call) -> object:
-    """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N seconds."""
+    """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N
+    seconds.
+    """
     return await _told(call, call.path["ticket"], _wait(call))
 
 
@@ -71,7 +77,11 @@ async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 
     with Watch(call.request.receive):
         entry, last = await call.server.tickets.wait(call.tenant, id, seconds)
     if not last.isdigit():  # it is done, whatever the entry said before
-        return Response(last + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(last.replace(b"\n", b","))  # fmt: skip
+        return (
+            Response(last + b"\n", media_type=LINES)
+            if LINES in call.header("accept")
+            else _results(last.replace(b"\n", b","))
+        )
     headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
     return Response(encode(Ticket(id, int(last), int(entry.begun.task))), 202, headers, JSON)
 
@@ -85,12 +95,39 @@ def _wait(call: Call) -> float:
     return min(float(found[1]), LONGEST) if (found := WAIT.search(call.header(PREFER))) else 0.0
 
 
-TAG, ACCEPT = "verify", {"Accept": f"{LINES}: one result a line, each as soon as it is there"}
+TAG = "verify"
+ACCEPT = {"Accept": f"{LINES}: one result a line, each as soon as it is there"}
 TAKEN = {KEY: "a second request with this key is answered as the first was, for an hour"}
 LATER = {PREFER: "respond-async: 202 with a ticket; wait=N: the answer may take up to N seconds"}
 WAITED = {PREFER: "wait=N: the answer may take up to N seconds"}
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("POST", "/v1/verify", verify, "Judge responses, each alone", VerifyRequest, VerifyAnswer, accepted=Ticket, tag=TAG, errors=(404, 409, 410, 503), media=(JSON, LINES), headers=TAKEN | LATER | ACCEPT),
-    Endpoint("GET", "/v1/verify/{ticket}", ticket, "The results of a ticket", None, VerifyAnswer, accepted=Ticket, tag=TAG, errors=(404, 410, 503), media=(JSON, LINES), headers=WAITED | ACCEPT),
-    Endpoint("DELETE", "/v1/verify/{ticket}", cancel, "End a ticket", status=204, tag=TAG, errors=(503,)),
-)  # fmt: skip
+    Endpoint(
+        "POST",
+        "/v1/verify",
+        verify,
+        "Judge responses, each alone",
+        VerifyRequest,
+        VerifyAnswer,
+        accepted=Ticket,
+        tag=TAG,
+        errors=(404, 409, 410, 503),
+        media=(JSON, LINES),
+        headers=TAKEN | LATER | ACCEPT,
+    ),
+    Endpoint(
+        "GET",
+        "/v1/verify/{ticket}",
+        ticket,
+        "The results of a ticket",
+        None,
+        VerifyAnswer,
+        accepted=Ticket,
+        tag=TAG,
+        errors=(404, 410, 503),
+        media=(JSON, LINES),
+        headers=WAITED | ACCEPT,
+    ),
+    Endpoint(
+        "DELETE", "/v1/verify/{ticket}", cancel, "End a ticket", status=204, tag=TAG, errors=(503,)
+    ),
+)

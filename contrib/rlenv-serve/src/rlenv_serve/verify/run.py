@@ -38,7 +38,9 @@ class Run:
     tenant: Tenant
     served: Served
     jobs: Sequence[Job]
-    verdicts: dict[int, Verdict] = field(factory=dict)  # by position, in the order in which they came  # fmt: skip
+    verdicts: dict[int, Verdict] = field(
+        factory=dict
+    )  # by position, in the order in which they came
     done: bool = False
     _news: asyncio.Event = field(factory=asyncio.Event)
     _turn: asyncio.Lock = field(factory=asyncio.Lock)
@@ -87,7 +89,10 @@ class Run:
             self._waits = False
 
     async def _judge(self, index: int) -> None:
-        self._add(index, await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn))  # fmt: skip
+        self._add(
+            index,
+            await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn),
+        )
 
     def _add(self, index: int, verdict: Verdict) -> None:
         self.verdicts[index] = verdict
@@ -95,18 +100,31 @@ class Run:
 
     def _end(self) -> None:
         seconds = self.verifier.limits.deadline
-        fault = Fault(DEADLINE, f"the request was not done within {seconds:g} s: send less in one request", transient=True)  # fmt: skip
+        fault = Fault(
+            DEADLINE,
+            f"the request was not done within {seconds:g} s: send less in one request",
+            transient=True,
+        )
         for index in range(len(self.jobs)):
             if index not in self.verdicts:
                 self._add(index, Verdict(None, (), None, self.served.env.fingerprint, None, fault))
 
     def result(self, index: int) -> VerifyResult:
         """One result, as the tenant may see it."""
-        verdict, value = self.verdicts[index], self.verdicts[index].value
+        verdict = self.verdicts[index]
+        value = self.verdicts[index].value
         passed = None if value is None else value >= self.served.env.pass_mark
         rows = stage_rows(verdict, self.tenant)
         message = verdict.fault.message if sees_private(self.tenant) and verdict.fault else ""
-        return VerifyResult(self.jobs[index].id, value, passed, fault_kind(verdict) or None, rows, verdict.fingerprint, message)  # fmt: skip
+        return VerifyResult(
+            self.jobs[index].id,
+            value,
+            passed,
+            fault_kind(verdict) or None,
+            rows,
+            verdict.fingerprint,
+            message,
+        )
 
     async def encoded(self) -> list[bytes]:
         """The results of a run that is done as JSON, in order."""
@@ -128,11 +146,14 @@ class Run:
         return encode(self.result(index))
 
 
-async def made_run(verifier: Verifier, tenant: Tenant, environment: str, items: Sequence[Item]) -> Run:  # fmt: skip
+async def made_run(
+    verifier: Verifier, tenant: Tenant, environment: str, items: Sequence[Item]
+) -> Run:
     """The run of a request, which is to be played.
 
     Raises:
-        Problem: as ``jobs``; 404 when there is no such environment; 429 when too much of this tenant waits.
+        Problem: as ``jobs``; 404 when there is no such environment; 429 when too much of this
+            tenant waits.
     """
     served = verifier.catalog.named(environment)
     verifier.turns.admit(tenant.name)

@@ -1,8 +1,9 @@
 """Tickets: requests whose responses are judged whether or not their client waits.
 
-A ticket is an entry of a journal, so it survives what the journal survives, and every process of the server knows it.  Its
-first step has the body of the request.  The process that judges it adds a step each second; another one that sees no new
-step for long takes the next one, and with it the ticket.  The end has the results.
+A ticket is an entry of a journal, so it survives what the journal survives, and every process of
+the server knows it.  Its first step has the body of the request.  The process that judges it adds a
+step each second; another one that sees no new step for long takes the next one, and with it the
+ticket.  The end has the results.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Tickets:
     """
 
     def __init__(self, journal: Journal, verifier: Verifier) -> None:
-        self.journal, self._verifier = journal, verifier
+        self.journal = journal
+        self._verifier = verifier
         self.live: dict[str, tuple[Run, asyncio.Task[None]]] = {}  # that this process judges
         # When a ticket of another process was first seen with so many steps.
         self._since = lru_cache(KNOWN)(lambda _id, _steps: time.monotonic())
@@ -60,28 +62,52 @@ class Tickets:
             key: an idempotency key, "" without.
 
         Raises:
-            Problem: as ``made_run``; 409 when the key was that of another request; 429 for too many tickets.
+            Problem: as ``made_run``; 409 when the key was that of another request; 429 for too many
+                tickets.
         """
         run = await made_run(self._verifier, tenant, asked.environment, asked.items)
-        digest, owner = hashlib.sha256(body).hexdigest(), _owner(tenant)
-        # For an episode, what is the number of responses here is its task, and the number of bytes its seed.
-        begun = Begun(token_hex(16), owner, asked.environment, run.served.env.fingerprint, str(len(asked.items)), digest, len(body), "", time.time(), key)  # fmt: skip
+        digest = hashlib.sha256(body).hexdigest()
+        owner = _owner(tenant)
+        # For an episode, what is the number of responses here is its task, and the number of bytes
+        # its seed.
+        begun = Begun(
+            token_hex(16),
+            owner,
+            asked.environment,
+            run.served.env.fingerprint,
+            str(len(asked.items)),
+            digest,
+            len(body),
+            "",
+            time.time(),
+            key,
+        )
         kept = await self.journal.begin(begun, await self._room(owner))
         if kept is None:
-            raise Problem(429, "too_many_requests", "too many requests with a ticket or an Idempotency-Key run: wait for their results, or delete tickets", Retry_After="5")  # fmt: skip
+            raise Problem(
+                429,
+                "too_many_requests",
+                "too many requests with a ticket or an Idempotency-Key run: wait for their results,"
+                " or delete tickets",
+                Retry_After="5",
+            )
         if kept.task_digest != digest:
             raise reused()
         await self._take(kept.id, Taken(1, body, b"0"), run)
         return kept.id
 
-    async def wait(self, tenant: Tenant, id: str, seconds: float) -> tuple[Entry, bytes]:  # noqa: A002 - the field's name # fmt: skip
+    async def wait(self, tenant: Tenant, id: str, seconds: float) -> tuple[Entry, bytes]:  # noqa: A002 - the field's name
         """A ticket and the answer of its last step, when it is done or so many seconds have passed.
 
         Raises:
-            Problem: 404 when there is none; 410 when the process that judged it is gone, and no other can.
+            Problem: 404 when there is none; 410 when the process that judged it is gone, and no
+                other can.
         """
         until = time.monotonic() + seconds
-        while not (entry := await self._entry(tenant, id)).ended and (left := until - time.monotonic()) > 0:  # fmt: skip
+        while (
+            not (entry := await self._entry(tenant, id)).ended
+            and (left := until - time.monotonic()) > 0
+        ):
             if id in self.live:
                 await asyncio.wait([self.live[id][1]], timeout=left)
             else:
@@ -103,7 +129,10 @@ class Tickets:
             raise
         if entry is None or not entry.steps or entry.begun.tenant != _owner(tenant):
             raise not_found(f"there is no ticket {id!r:.80}")
-        if not (entry.ended or id in self.live) and time.monotonic() - self._since(id, entry.steps) > LEFT:  # fmt: skip
+        if (
+            not (entry.ended or id in self.live)
+            and time.monotonic() - self._since(id, entry.steps) > LEFT
+        ):
             await self._resume(tenant, entry)
         return entry
 
@@ -118,21 +147,36 @@ class Tickets:
         first, last = await self._ends(entry.begun.id)
         try:
             asked = decode(first.action, _DECODER, self._verifier.limits.depth)
-            run = await made_run(self._verifier, tenant, asked.environment, asked.items)  # fmt: skip
+            run = await made_run(self._verifier, tenant, asked.environment, asked.items)
         except Problem as problem:
             if problem.status == 429:
                 raise
-            raise Problem(410, "ticket_lost", f"the server was started anew before this was judged, and cannot judge it now ({problem}): send the request again, with another Idempotency-Key if it had one") from None  # fmt: skip
+            raise Problem(
+                410,
+                "ticket_lost",
+                "the server was started anew before this was judged, and cannot judge it now"
+                f" ({problem}): send the request again, with another Idempotency-Key if it had one",
+            ) from None
         await self._take(entry.begun.id, Taken(entry.steps + 1, b"", last.answer), run)
 
     async def _take(self, id: str, first: Taken, run: Run) -> None:  # noqa: A002 - as above
-        """Judge a ticket, unless another process was first; its answer has how many were done before."""
+        """Judge a ticket, unless another process was first; its answer has how many were done
+        before.
+        """
         if await self.journal.commit(id, first):
-            self.live[id] = run, asyncio.create_task(self._play(id, first.number, int(first.answer), run))  # fmt: skip
+            self.live[id] = (
+                run,
+                asyncio.create_task(self._play(id, first.number, int(first.answer), run)),
+            )
 
     async def _play(self, id: str, steps: int, least: int, run: Run) -> None:  # noqa: A002 - as above
-        """Judge, with a sign of life each second, until a step is not taken: the ticket is done, forgotten, or of others."""
-        playing, ended, results, is_ours = asyncio.create_task(run.play()), None, b"", True
+        """Judge, with a sign of life each second, until a step is not taken: the ticket is done,
+        forgotten, or of others.
+        """
+        playing = asyncio.create_task(run.play())
+        ended = None
+        results = b""
+        is_ours = True
         try:
             while is_ours and not ended:
                 if (await asyncio.wait([playing], timeout=BEAT))[0]:
@@ -140,7 +184,8 @@ class Tickets:
                     ended = Ended("done", b"%d" % len(results))
                 try:
                     step = Taken(steps + 1, b"", results or b"%d" % max(least, len(run.verdicts)))
-                    is_ours, steps = await self.journal.commit(id, step, ended), steps + 1
+                    is_ours = await self.journal.commit(id, step, ended)
+                    steps = steps + 1
                 except Problem:  # it is in the log
                     ended = None  # the step may be there although the answer was lost
                     await asyncio.sleep(BEAT)
@@ -152,8 +197,11 @@ class Tickets:
             del self.live[id]
 
     async def _room(self, owner: str) -> int:
-        """Forget what is old, and where there is too much the oldest that are done; how many may be open."""
-        held, room = 0, MOST
+        """Forget what is old, and where there is too much the oldest that are done; how many may be
+        open.
+        """
+        held = 0
+        room = MOST
         await self.journal.expire(KEEP)
         entries = await self.journal.recent(owner, 2 * MOST)
         for count, each in enumerate(sorted(entries, key=lambda each: each.ended is not None), 1):

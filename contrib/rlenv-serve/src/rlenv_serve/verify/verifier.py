@@ -1,4 +1,6 @@
-"""``Verifier``: judges the responses of requests, fairly between tenants, and within their deadlines."""
+"""``Verifier``: judges the responses of requests, fairly between tenants, and within their
+deadlines.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Verifier:
     """
 
     def __init__(self, catalog: Catalog, turns: Turns, limits: Limits, metrics: Metrics) -> None:
-        self.catalog, self.turns, self.limits = catalog, turns, limits
+        self.catalog = catalog
+        self.turns = turns
+        self.limits = limits
         self._metrics = metrics
         self._cost: dict[str, float] = {}
         self._began: float | None = None
@@ -52,13 +56,16 @@ class Verifier:
             job: the response.
             line: of a request, of which one response waits for its turn at a time.
         """
-        name, cost = tenant.name, self._cost.get(served.name, GUESS)
+        name = tenant.name
+        cost = self._cost.get(served.name, GUESS)
         async with line:
             await self.turns.take(name, cost)
         try:
             verdict = await served.env.aevaluate(job.task, job.response)
         except Exception as error:
-            logger.exception("a response to task %.80r of %s could not be judged", job.task.id, served.name)  # fmt: skip
+            logger.exception(
+                "a response to task %.80r of %s could not be judged", job.task.id, served.name
+            )
             fault = Fault("error", f"{type(error).__name__}: {error}")
             verdict = Verdict(None, (), None, served.env.fingerprint, None, fault)
         finally:
@@ -66,12 +73,18 @@ class Verifier:
         self._learn(served, verdict)
         self._metrics.verdict(served.name, verdict)
         if self._metrics.trace:
-            about = {"rlenv.environment": served.name, "rlenv.task.id": job.task.id, "rlenv.tenant": name or None}  # fmt: skip
+            about = {
+                "rlenv.environment": served.name,
+                "rlenv.task.id": job.task.id,
+                "rlenv.tenant": name or None,
+            }
             self._metrics.trace(verdict_span(verdict), about)
         return verdict
 
     async def pause(self) -> None:
-        """Let others have the loop, where large requests have held it for long in this turn of it."""
+        """Let others have the loop, where large requests have held it for long in this turn of
+        it.
+        """
         loop = asyncio.get_running_loop()
         if self._began is None:
             self._began = perf_counter()

@@ -16,10 +16,17 @@ from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import not_found
 from rlenv_serve.keys import sees_private
 
-KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "views.js": "text/javascript"}  # fmt: skip
+KINDS = {
+    "index.html": "text/html",
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "views.js": "text/javascript",
+}
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src"
+        " data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
@@ -38,7 +45,9 @@ async def asset(call: Call) -> object:
 
 
 async def environments(call: Call) -> object:
-    """Each environment with its parts: tasks (T), harness (H), verifier (V), state (S) and configuration (C).  All but T are the operator's."""
+    """Each environment with its parts: tasks (T), harness (H), verifier (V), state (S) and
+    configuration (C).  All but T are the operator's.
+    """
     private = sees_private(call.tenant)
     rows = [
         {
@@ -53,7 +62,8 @@ async def environments(call: Call) -> object:
 
 async def episodes(call: Call) -> object:
     """The newest episodes of this tenant, or of all for an operator."""
-    tenant, admission = call.tenant, call.server.sessions.admission
+    tenant = call.tenant
+    admission = call.server.sessions.admission
     found = await call.server.journal.recent(None if tenant.operator else tenant.name, RECENT)
     rows = [
         {
@@ -82,8 +92,19 @@ def _parts(env: Environment, *, private: bool) -> dict[str, str]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("GET", "/", asset, "The page for people", public=True, tag="page", media=("text/html",)),
-    Endpoint("GET", "/assets/{name}", asset, "Scripts and styles of the page", public=True, tag="page", errors=(404,), media=(*sorted({*KINDS.values()}),)),
+    Endpoint(
+        "GET", "/", asset, "The page for people", public=True, tag="page", media=("text/html",)
+    ),
+    Endpoint(
+        "GET",
+        "/assets/{name}",
+        asset,
+        "Scripts and styles of the page",
+        public=True,
+        tag="page",
+        errors=(404,),
+        media=(*sorted({*KINDS.values()}),),
+    ),
     Endpoint("GET", "/environments", environments, "Each environment with its parts", tag="page"),
     Endpoint("GET", "/episodes", episodes, "The newest episodes", tag="page"),
-)  # fmt: skip
+)

@@ -37,7 +37,9 @@ class Says:
 
 @law
 def test_gate(subject: Subject) -> None:
-    """A wrong response that fails this stage as a gate ends its pipeline with 0, and no later stage runs."""
+    """A wrong response that fails this stage as a gate ends its pipeline with 0, and no later stage
+    runs.
+    """
     if subject.bench.group_only:
         skip("it judges groups only")
     slots = [*subject.bench.env.root.slots[:-1]]
@@ -75,7 +77,9 @@ def test_group(subject: Subject) -> None:
 
 
 def _shares(verdicts: Sequence[Verdict]) -> list[str]:
-    return [said(verdict.results[-1]) if verdict.results else str(verdict.fault) for verdict in verdicts]  # fmt: skip
+    return [
+        said(verdict.results[-1]) if verdict.results else str(verdict.fault) for verdict in verdicts
+    ]
 
 
 def composite(subject: Subject) -> Composite:
@@ -111,7 +115,8 @@ def test_monotone(subject: Subject) -> None:
     @for_all(subject, scores=several, at=st.integers(0, size - 1), more=SCORES)
     def _(scores: list[float], at: int, more: float) -> None:
         raised = [max(s, more) if i == at else s for i, s in enumerate(scores)]
-        low, high = combined(root, scores).value, combined(root, raised).value
+        low = combined(root, scores).value
+        high = combined(root, raised).value
         holds = low is not None and high is not None and low <= high + STEP
         shown = ("scores", scores), ("raised", raised), ("totals", (low, high))
         require(holds, "a raised score lowers the total", *shown)
@@ -119,7 +124,9 @@ def test_monotone(subject: Subject) -> None:
 
 @law
 def test_hull(subject: Subject) -> None:
-    """Children that all say 0 make 0 and children that all say 1 make 1, where nothing shapes the sum."""
+    """Children that all say 0 make 0 and children that all say 1 make 1, where nothing shapes the
+    sum.
+    """
     root = composite(subject)
     shaped = any(slot.penalty or slot.bonus for slot in root.slots) or getattr(root, "base", 1) != 1
     if shaped:

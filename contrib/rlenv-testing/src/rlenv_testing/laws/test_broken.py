@@ -1,4 +1,6 @@
-"""Brokenness: every response gets a verdict, and a verifier that breaks is a fault and never a 0."""
+"""Brokenness: every response gets a verdict, and a verifier that breaks is a fault and never a
+0.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ALLOWED = "abstained"  # by a stage that says that it may
 
 @law
 def test_total(subject: Subject) -> None:
-    """Any text gets a verdict, so that no response can buy itself out of its reward by breaking the verifier."""
+    """Any text gets a verdict, so that no response can buy itself out of its reward by breaking the
+    verifier.
+    """
 
     def survived(pair: Pair) -> None:
         result = subject.result(*pair)
@@ -58,7 +62,9 @@ def test_broken(subject: Subject) -> None:
 
 @law
 def test_unscored(subject: Subject) -> None:
-    """No response can make its verdict unscored whenever it wants: a policy that finds one is never told that it is wrong."""
+    """No response can make its verdict unscored whenever it wants: a policy that finds one is never
+    told that it is wrong.
+    """
     bench = subject.hurried
     until = monotonic() + subject.effort.seconds  # at least one response, however long it takes
     for task, response, name in _bombs(subject):
@@ -90,8 +96,14 @@ def _remedy(subject: Subject, result: StageResult) -> str:
         return "return 0 for what cannot be read, instead of raising"
     stage = subject.stage
     if budget_of(stage) is not None and kind == "timeout":
-        return "it waits instead of computing, which its budget does not count: limit what it waits for"
-    limit = "let rlenv.workers.call(..., seconds=1.0) do the heavy piece, and return 0 where it raises WorkExceeded"
+        return (
+            "it waits instead of computing, which its budget does not count: limit what it"
+            " waits for"
+        )
+    limit = (
+        "let rlenv.workers.call(..., seconds=1.0) do the heavy piece, and return 0 where it raises"
+        " WorkExceeded"
+    )
     check = getattr(stage, "check", None)
     if getattr(stage, "where", "worker") != "worker":
         return f'{limit}; or run the stage in a worker, where = "worker", with budget = 1.0'
@@ -106,7 +118,9 @@ def _remedy(subject: Subject, result: StageResult) -> str:
 
 
 def _bombs(subject: Subject) -> Iterator[tuple[Task, str, str]]:
-    """(task, response, name): the author's attacks, then every bomb in its first place, in its second, and so on."""
+    """(task, response, name): the author's attacks, then every bomb in its first place, in its
+    second, and so on.
+    """
     for attack in subject.attacks:
         for task in subject.tasks[:3]:
             if (text := attack.build(task)) is not None:

@@ -27,7 +27,9 @@ from rlenv_testing.subject import Subject
 
 @law
 def test_contract(subject: Subject) -> None:
-    """A stage says truthfully what it is, so that environments that name it load and lay it out rightly."""
+    """A stage says truthfully what it is, so that environments that name it load and lay it out
+    rightly.
+    """
     stage = subject.stage
     if not isinstance(stage, Composite):
         phases = {str(attribute(stage, "phase")) for _ in range(3)}
@@ -51,7 +53,8 @@ def _declared(stage: Any) -> None:
     declared = {name: getattr(stage, name) for name in ATTRIBUTES if hasattr(stage, name)}
     for problem in value_problems(declared):
         broken(problem)
-    uses, known = declared.get("uses") or (), ("prompt", "answer", "info", "id", "split")
+    uses = declared.get("uses") or ()
+    known = ("prompt", "answer", "info", "id", "split")
     paths = all(path.partition(".")[0] in known for path in uses)
     require(paths, "uses is a tuple of paths such as 'answer' and 'info.tests'", ("uses", uses))
 
@@ -71,7 +74,9 @@ def test_range(subject: Subject) -> None:
 
 @law
 def test_serializable(subject: Subject) -> None:
-    """What a stage says survives JSON and the pipe to a worker, so that a verdict can be kept and replayed."""
+    """What a stage says survives JSON and the pipe to a worker, so that a verdict can be kept and
+    replayed.
+    """
 
     @for_each(subject, subject.mixture)
     def _(task: Task, response: str) -> None:
@@ -99,7 +104,9 @@ def _verdict(result: StageResult) -> Any:
 
 @law
 def test_travels(subject: Subject) -> None:
-    """A stage can be sent to a worker and says the same there, so that batches can use every core."""
+    """A stage can be sent to a worker and says the same there, so that batches can use every
+    core.
+    """
     if getattr(subject.stage, "where", "worker") == "caller":
         skip("it runs in the caller's process only")
     try:
@@ -111,7 +118,8 @@ def test_travels(subject: Subject) -> None:
     home = Bench(subject.stage, subject.mixture, before=subject.before, here=True)
     try:
         for pair in subject.mixture[:10]:
-            mine, theirs = home.result(*pair), other.result(*pair)
+            mine = home.result(*pair)
+            theirs = other.result(*pair)
             subject.counted += 1
             shown = *case(pair, mine), ("copy", theirs)
             require(_same(subject, mine, theirs), "its copy says something else", *shown)
@@ -126,7 +134,9 @@ def _same(subject: Subject, one: StageResult, other: StageResult) -> bool:
 
 @law
 def test_uses(subject: Subject) -> None:
-    """What a stage needs of a task is in its ``uses``, so that a task without it is rejected before a run."""
+    """What a stage needs of a task is in its ``uses``, so that a task without it is rejected before
+    a run.
+    """
     if isinstance(subject.stage, Composite):
         skip("a composite uses what its stages use")
     uses = [path.split(".") for path in getattr(subject.stage, "uses", ())]
@@ -137,7 +147,8 @@ def test_uses(subject: Subject) -> None:
         bare = _bare(task, uses)
         if bare == task:
             return
-        before, after = subject.result(task, response), subject.result(bare, response, task)
+        before = subject.result(task, response)
+        after = subject.result(bare, response, task)
         missing = "answer" if "answer" not in heads and task.answer is not None else "info"
         same = missing == "info" or (after.outcome and after.outcome.score) == (
             before.outcome and before.outcome.score
@@ -160,7 +171,9 @@ def _bare(task: Task, uses: list[list[str]]) -> Task:
 
 @law
 def test_artifacts(subject: Subject) -> None:
-    """A stage puts the artifacts it makes and takes those it needs, so that the order of a pipeline is checked truly."""
+    """A stage puts the artifacts it makes and takes those it needs, so that the order of a pipeline
+    is checked truly.
+    """
     if isinstance(subject.stage, Composite):
         skip("a composite makes what its stages make")
     stage = subject.stage

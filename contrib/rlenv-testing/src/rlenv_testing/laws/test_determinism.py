@@ -1,4 +1,6 @@
-"""Determinism: the same response gets the same verdict, whoever asks, where, when and in which order."""
+"""Determinism: the same response gets the same verdict, whoever asks, where, when and in which
+order.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,15 @@ def steady(subject: Subject) -> None:
 
 @law
 def test_repeats(subject: Subject) -> None:
-    """The same response gets the same verdict when it is asked for again, else the reward is noise."""
+    """The same response gets the same verdict when it is asked for again, else the reward is
+    noise.
+    """
     steady(subject)
 
     @for_all(subject, pair=attempts(subject))
     def _(pair: tuple[Task, str]) -> None:
-        first, again = subject.result(*pair), subject.result(*pair)
+        first = subject.result(*pair)
+        again = subject.result(*pair)
         what = "it says something else the second time"
         require(said(first) == said(again), what, *case(pair, first), ("again", again))
 
@@ -50,7 +55,8 @@ def test_batch(subject: Subject) -> None:
 def compare(subject: Subject, wish: Wish, what: str) -> None:
     """A probe with this wish says what the plain one says."""
     steady(subject)
-    plain, other = probe(subject), probe(subject, wish)
+    plain = probe(subject)
+    other = probe(subject, wish)
     known = dict(plain.said)
     _agree(subject, known, other.said, what)
 
@@ -66,7 +72,9 @@ def _agree(subject: Subject, known: dict[int, str], rows: list[tuple[int, str]],
 
 @law
 def test_order(subject: Subject) -> None:
-    """What was asked before does not matter: a stage keeps nothing from one response to the next."""
+    """What was asked before does not matter: a stage keeps nothing from one response to the
+    next.
+    """
     steady(subject)
     count = len(subject.mixture)
     turned = list(range(count))[::-1]
@@ -103,7 +111,9 @@ def test_clock(subject: Subject) -> None:
 
 @law
 def test_working_directory(subject: Subject) -> None:
-    """Another working directory gives the same verdicts: a stage reads no file that happens to lie there."""
+    """Another working directory gives the same verdicts: a stage reads no file that happens to lie
+    there.
+    """
     compare(subject, Wish(cwd="/"), "in another working directory")
     compare(subject, Wish(cwd=os.getcwd()), "in this working directory")
 

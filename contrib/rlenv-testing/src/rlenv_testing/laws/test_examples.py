@@ -11,7 +11,9 @@ from rlenv_testing.subject import Subject
 
 @law
 def test_right_passes(subject: Subject) -> None:
-    """A right response is paid in full: a verifier that refuses it punishes what training is for."""
+    """A right response is paid in full: a verifier that refuses it punishes what training is
+    for.
+    """
 
     @for_each(subject, subject.right)
     def _(task: Task, response: str) -> None:
@@ -27,7 +29,9 @@ def test_wrong_fails(subject: Subject) -> None:
 
 @law
 def test_swap(subject: Subject) -> None:
-    """A right response to another task does not pass, so that the verifier is known to look at the answer."""
+    """A right response to another task does not pass, so that the verifier is known to look at the
+    answer.
+    """
     if subject.examples.gate_only:
         skip("gate_only: the stage checks a form")
     pairs = different(subject)

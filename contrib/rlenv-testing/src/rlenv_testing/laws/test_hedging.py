@@ -9,13 +9,23 @@ from rlenv_testing.law import case, for_all, law, refuse, require, skip
 from rlenv_testing.relations import different, rights
 from rlenv_testing.subject import Subject, with_answer
 
-JOINED = ("{} or {}", "{}, {}", "{}\n{}", "{}\n\n{}", "Either {} or {}.", "Answer: {}\nAnswer: {}", "{} {}")  # fmt: skip
+JOINED = (
+    "{} or {}",
+    "{}, {}",
+    "{}\n{}",
+    "{}\n\n{}",
+    "Either {} or {}.",
+    "Answer: {}\nAnswer: {}",
+    "{} {}",
+)
 PROSE = st.text("abcdefghijklmnopqrstuvwxyz ,\n", max_size=60)
 
 
 @law
 def test_hedging(subject: Subject) -> None:
-    """One response is not right for two different answers: else a policy learns to list candidates."""
+    """One response is not right for two different answers: else a policy learns to list
+    candidates.
+    """
     if subject.examples.gate_only:
         skip("gate_only: the stage checks a form")
     pairs = different(subject)
@@ -47,7 +57,8 @@ def test_padding(subject: Subject) -> None:
     if subject.examples.gate_only:
         skip("gate_only: a form may be a matter of length")
 
-    wrong_ones, lengths = st.sampled_from(subject.wrong), st.sampled_from((1, 1, 30))
+    wrong_ones = st.sampled_from(subject.wrong)
+    lengths = st.sampled_from((1, 1, 30))
 
     @for_all(subject, pair=wrong_ones, before=PROSE, after=PROSE, times=lengths)
     def _(pair: tuple[Task, str], before: str, after: str, times: int) -> None:

@@ -1,4 +1,6 @@
-"""Limits: a verdict comes in time, whatever the size of the response, and nobody is kept waiting."""
+"""Limits: a verdict comes in time, whatever the size of the response, and nobody is kept
+waiting.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,13 @@ from rlenv_testing.probing import probe
 from rlenv_testing.subject import Subject
 
 UNITS = (
-    "a", "0", " ", "\n", "(", "{", "[", "\\", "$", "-", ",", "ab ", "1,", "x+", "<a>", "`", '"', "\u0301", "\\boxed{", "<think>", "a" * 99 + " ", "é", "*", "#",
+    "a", "0", " ", "\n", "(", "{", "[", "\\", "$", "-", ",", "ab ", "1,", "x+", "<a>", "`", '"',
+    "\u0301", "\\boxed{", "<think>", "a" * 99 + " ", "é", "*", "#",
 )  # fmt: skip
 SHORT_UNITS = (
-    "[1] ", "1. ", "```\n", "```python\nx\n```\n", "| a | b |\n", "# a\n", "* a\n", ")(", "][", "}{", "{}", "[]", "()", "\\frac", "^", "=", "1+", "x^2 ", "</think>", "'", ";", "A. ", "https://a.b ", "a@b.c ",
+    "[1] ", "1. ", "```\n", "```python\nx\n```\n", "| a | b |\n", "# a\n", "* a\n", ")(", "][",
+    "}{", "{}", "[]", "()", "\\frac", "^", "=", "1+", "x^2 ", "</think>", "'", ";", "A. ",
+    "https://a.b ", "a@b.c ",
 )  # fmt: skip
 HELD = 0.5  # seconds; whoever awaits gives the loop back within milliseconds
 SIZES = (30, 1_000, 20_000, 200_000)
@@ -30,7 +35,9 @@ SIZES = (30, 1_000, 20_000, 200_000)
 
 @law
 def test_limits(subject: Subject) -> None:
-    """A verdict comes in time for a response of any size: what a policy writes must not stop the verifier."""
+    """A verdict comes in time for a response of any size: what a policy writes must not stop the
+    verifier.
+    """
     task = subject.tasks[0]
     known = [response for _, response in sorted(subject.mixture, key=lambda p: -len(p[1]))][:2]
     for size in SIZES:
@@ -62,7 +69,9 @@ def _long(known: list[str], size: int) -> Iterator[tuple[str, str]]:
 
 @law
 def test_inline(subject: Subject) -> None:
-    """An inline stage holds the caller's thread: it does not sleep, says if it waits, and costs 10 ms within its limit."""
+    """An inline stage holds the caller's thread: it does not sleep, says if it waits, and costs 10
+    ms within its limit.
+    """
     stage = subject.stage
     if getattr(stage, "where", "worker") != "inline":
         skip("it is no inline stage")
@@ -81,14 +90,16 @@ def test_inline(subject: Subject) -> None:
     worst = max(range(len(costs)), key=costs.__getitem__)
     require(
         costs[worst] <= INLINE_CPU,
-        f"it takes {costs[worst] * 1e3:.0f} ms of CPU for {made[worst][2]}, within its inline_limit of "
-        f"{limit:,} characters: make it cheaper, or declare a smaller inline_limit",
+        f"it takes {costs[worst] * 1e3:.0f} ms of CPU for {made[worst][2]}, within its inline_limit"
+        f" of {limit:,} characters: make it cheaper, or declare a smaller inline_limit",
         *case(pairs[worst]),
     )
 
 
 def _within(known: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Responses of as many characters as an inline stage must bear on a loop, and how each is made."""
+    """Responses of as many characters as an inline stage must bear on a loop, and how each is
+    made.
+    """
     for unit in (*UNITS, *SHORT_UNITS):
         yield (unit * (limit // len(unit) + 1))[:limit], f"{unit!r} until {limit:,} characters"
     for text in known:
@@ -101,7 +112,9 @@ def _within(known: list[str], limit: int) -> Iterator[tuple[str, str]]:
 
 @law
 def test_loop(subject: Subject) -> None:
-    """An async stage awaits what it waits for: one that blocks stops every other stage on the loop."""
+    """An async stage awaits what it waits for: one that blocks stops every other stage on the
+    loop.
+    """
     stage = subject.stage
     check = getattr(stage, "check", None) or getattr(stage, "check_group", None)
     if check is None or isinstance(stage, Composite) or not inspect.iscoroutinefunction(check):
@@ -121,7 +134,9 @@ def test_loop(subject: Subject) -> None:
 
 
 def _held(check: Callable[[Attempt], Any], pair: Pair, seconds: float) -> float:
-    """How long the check holds its loop at a time; the least of three tries, since a machine may be busy."""
+    """How long the check holds its loop at a time; the least of three tries, since a machine may be
+    busy.
+    """
     least = seconds
     for _ in range(3):
         least = min(least, asyncio.run(_longest_gap(check, pair, seconds)))

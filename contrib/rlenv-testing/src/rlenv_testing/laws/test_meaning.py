@@ -1,4 +1,6 @@
-"""Meaning, not form: the rewrites that a plugin declares do to a score what they do to a meaning."""
+"""Meaning, not form: the rewrites that a plugin declares do to a score what they do to a
+meaning.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def _kept(subject: Subject, pair: tuple[Task, str], rewrite: Rewrite) -> None:
     if changed is None:
         return
     subject.counted += 1
-    before, after = subject.passes(task, response), subject.passes(task, changed)
+    before = subject.passes(task, response)
+    after = subject.passes(task, changed)
     what = f"the rewrite {rewrite.name!r} keeps the meaning and changes the score"
     shown = ("before", response), *case((task, changed), subject.result(task, changed))
     require(before == after, what, *shown)

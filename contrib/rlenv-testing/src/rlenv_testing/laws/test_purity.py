@@ -18,13 +18,17 @@ def test_task_untouched(subject: Subject) -> None:
 
 @law
 def test_globals_untouched(subject: Subject) -> None:
-    """Environment variables, working directory, random state and all else that is shared stay as they are."""
+    """Environment variables, working directory, random state and all else that is shared stay as
+    they are.
+    """
     seen = probe(subject)
     require(not seen.changed, "it changes " + "; ".join(seen.changed))
 
 
 @law
 def test_leaves_nothing(subject: Subject) -> None:
-    """No thread, process, file or open handle stays behind: a run of a million verifications would drown in them."""
+    """No thread, process, file or open handle stays behind: a run of a million verifications would
+    drown in them.
+    """
     seen = probe(subject)
     require(not seen.left, "it leaves " + ", ".join(seen.left[:8]))

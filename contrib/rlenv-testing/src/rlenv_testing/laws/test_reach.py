@@ -16,7 +16,8 @@ _FOUND: dict[object, list[str] | Exception] = {}  # by stage: its sets of exampl
 
 @law
 def test_reach(subject: Subject) -> None:
-    """An option that a stranger's env.toml may set (code=False) opens no file outside and names no host or program.
+    """An option that a stranger's env.toml may set (code=False) opens no file outside and names no
+    host or program.
 
     An option is such a one by its type (numbers, true and false, literals) or its mark (``Safe``).
     """

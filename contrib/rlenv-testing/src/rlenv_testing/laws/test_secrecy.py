@@ -19,9 +19,11 @@ from rlenv_testing.subject import Subject, with_answer
 
 @law
 def test_secrecy(subject: Subject) -> None:
-    """The answer is in no detail, data or error message: a policy that reads them would learn it by heart.
+    """The answer is in no detail, data or error message: a policy that reads them would learn it by
+    heart.
 
-    A stage names in ``tells`` what of a task's info the prompt says too (``info.constraints``): that is no secret.
+    A stage names in ``tells`` what of a task's info the prompt says too (``info.constraints``):
+    that is no secret.
     """
     if not any(task.answer is not None or task.info for task in subject.tasks):
         skip("its tasks hold no answer")
@@ -66,7 +68,8 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def public(result: StageResult) -> str:
     """All that a policy may come to read of it, as one text."""
-    outcome, fault = result.outcome, result.fault
+    outcome = result.outcome
+    fault = result.fault
     own = (
         [plain(outcome.detail), plain(outcome.data)]
         if outcome is not None
@@ -99,7 +102,9 @@ def _encoded(secret: str) -> Iterator[str]:
 
 
 def _by_chance(subject: Subject, task: Task, response: str, secret: str) -> bool:
-    """Whether it is also told when it is not the secret: with another task's answer in its place."""
+    """Whether it is also told when it is not the secret: with another task's answer in its
+    place.
+    """
     for other in subject.tasks:
         twin = evolve(with_answer(task, other), id=task.id)
         if secret not in [*_leaves(other.answer), *_leaves(other.info)]:

@@ -29,14 +29,47 @@ ONLY = {"pairs": {"dpo"}, "margin": {"dpo"}, "match_length": {"dpo"}, "pass_mark
 
 @click.command("export")
 @click.argument("scores", metavar="SCORES", type=PATH)
-@click.option("--format", "form", required=True, type=click.Choice([*FORMATS, "parquet"]), help="What to write.")  # fmt: skip
-@click.option("-o", "--out", required=True, type=PATH, help="The file to write: Parquet if its name ends in .parquet, else JSON lines.")  # fmt: skip
-@click.option("--tasks", metavar="ENV", help="The environment of the run (env.toml or an installed name), which has the prompts.")  # fmt: skip
-@click.option("--text", is_flag=True, default=None, help="Write prompts and completions as strings, not as messages.")  # fmt: skip
+@click.option(
+    "--format",
+    "form",
+    required=True,
+    type=click.Choice([*FORMATS, "parquet"]),
+    help="What to write.",
+)
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=PATH,
+    help="The file to write: Parquet if its name ends in .parquet, else JSON lines.",
+)
+@click.option(
+    "--tasks",
+    metavar="ENV",
+    help="The environment of the run (env.toml or an installed name), which has the prompts.",
+)
+@click.option(
+    "--text",
+    is_flag=True,
+    default=None,
+    help="Write prompts and completions as strings, not as messages.",
+)
 @click.option("--pairs", type=click.IntRange(1), help="dpo: pairs per task at most; 1 by default.")
 @click.option("--margin", type=click.FloatRange(0, 1), help="dpo: the least difference of rewards.")
-@click.option("--match-length", metavar="RATIO", type=click.FloatRange(1), help="dpo: leave out pairs whose longer response has more than RATIO times the characters of the shorter.")  # fmt: skip
-@click.option("--pass-mark", type=click.FloatRange(0, 1), help="sft, kto: the smallest reward that passes; by default that of the run.")  # fmt: skip
+@click.option(
+    "--match-length",
+    metavar="RATIO",
+    type=click.FloatRange(1),
+    help=(
+        "dpo: leave out pairs whose longer response has more than RATIO times the characters of the"
+        " shorter."
+    ),
+)
+@click.option(
+    "--pass-mark",
+    type=click.FloatRange(0, 1),
+    help="sft, kto: the smallest reward that passes; by default that of the run.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 def command(scores: Path, form: str, out: Path, *, overwrite: bool, **given: Any) -> None:
     """Write training data from SCORES, a file that `rlenv score -o` wrote.
@@ -48,8 +81,8 @@ def command(scores: Path, form: str, out: Path, *, overwrite: bool, **given: Any
     grpo     prompt, completion, group, reward, advantage
     parquet  every row as it is, private parts included
 
-    Responses without a reward are left out. Every row names its task, its rows in SCORES and the fingerprint of the
-    environment.
+    Responses without a reward are left out. Every row names its task, its rows in SCORES and the
+    fingerprint of the environment.
 
     Exit status: 0 on success; 2 for an invalid file or argument; 3 if there was nothing to write.
 
@@ -59,14 +92,20 @@ def command(scores: Path, form: str, out: Path, *, overwrite: bool, **given: Any
     check_free(out, scores, overwrite=overwrite)
     with indexed(scores) as index:
         torn(index, scores)
-        counts = _as_is(scores, index, out) if form == "parquet" else _training(scores, index, form, out, given)  # fmt: skip
+        counts = (
+            _as_is(scores, index, out)
+            if form == "parquet"
+            else _training(scores, index, form, out, given)
+        )
     show_export(form, index, counts, out)
     if not counts.written:
         raise click.exceptions.Exit(3)
 
 
 def _check(form: str, given: Mapping[str, Any]) -> None:
-    """Raises UsageError for an option that this format does not read, and for NaN, which ``FloatRange`` takes."""
+    """Raises UsageError for an option that this format does not read, and for NaN, which
+    ``FloatRange`` takes.
+    """
     for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
         forms = ONLY.get(name, set(FORMATS))
@@ -89,8 +128,8 @@ def _training(scores: Path, index: Index, form: str, out: Path, given: Mapping[s
     """``given`` are the options by name, None where one was not given."""
     if index.text and given["tasks"] is None:
         raise InputError(
-            f"{visible(str(scores))}: line {index.text + 1}: response: a text, and a score file has no prompts; "
-            "give the environment of the run with --tasks"
+            f"{visible(str(scores))}: line {index.text + 1}: response: a text, and a score file has"
+            " no prompts; give the environment of the run with --tasks"
         )
     tasks = tasks_of(given["tasks"], index.header, scores)
     render = Renderer.of(tasks, index.keys, text=bool(given["text"]))

@@ -17,15 +17,33 @@ from rlenv_train.data.output import check_free, replacing, write_lines
 from rlenv_train.data.summary import show_selection, torn
 
 PATH = click.Path(path_type=Path)
-BELOW, OPEN = 1, 3  # exit statuses of the gate
+# exit statuses of the gate
+BELOW = 1
+OPEN = 3
 
 
 @click.command("select")
 @click.argument("scores", metavar="SCORES", type=PATH)
-@click.option("-o", "--out", type=PATH, help="Write the best responses to this file, as JSON lines.")  # fmt: skip
-@click.option("--tasks", metavar="ENV", help="The environment of the run: tasks without any response count as unscored.")  # fmt: skip
-@click.option("--min-reward", type=click.FloatRange(0, 1), help="Exit with status 1 if the mean reward of the best responses is lower.")  # fmt: skip
-@click.option("--max-unscored", type=click.IntRange(min=0), default=0, show_default=True, help="With --min-reward: exit with status 3 if more tasks than this have no reward.")  # fmt: skip
+@click.option(
+    "-o", "--out", type=PATH, help="Write the best responses to this file, as JSON lines."
+)
+@click.option(
+    "--tasks",
+    metavar="ENV",
+    help="The environment of the run: tasks without any response count as unscored.",
+)
+@click.option(
+    "--min-reward",
+    type=click.FloatRange(0, 1),
+    help="Exit with status 1 if the mean reward of the best responses is lower.",
+)
+@click.option(
+    "--max-unscored",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="With --min-reward: exit with status 3 if more tasks than this have no reward.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 def command(
     *,
@@ -38,11 +56,13 @@ def command(
 ) -> None:
     """Select the best response to each task of SCORES, a file that `rlenv score -o` wrote.
 
-    The best response is the one with the highest reward; of equal rewards, the first row. A row of the file has "task"
-    and "response", so `rlenv score` reads it, and says how many other responses have the same reward (tied) and how
-    many have none (unscored). With one response per task, --min-reward compares the mean reward.
+    The best response is the one with the highest reward; of equal rewards, the first row. A row of
+    the file has "task" and "response", so `rlenv score` reads it, and says how many other responses
+    have the same reward (tied) and how many have none (unscored). With one response per task,
+    --min-reward compares the mean reward.
 
-    Exit status: 0 on success; 1 if the mean is below --min-reward; 2 for an invalid file or argument; 3 if, with
+    Exit status: 0 on success; 1 if the mean is below --min-reward; 2 for an invalid file or
+    argument; 3 if, with
     --min-reward, tasks have no reward or the file is torn.
 
     Example: rlenv select scores.jsonl --min-reward 0.8 -o best.jsonl

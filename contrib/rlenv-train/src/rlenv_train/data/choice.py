@@ -30,16 +30,16 @@ class Pair:
 class Rule:
     """Which pairs of a group are made.
 
-    Pairs are made of the responses with the largest difference of rewards first. With ``ratio``, a pair whose longer
-    response has more than ``ratio`` times the characters of the shorter is not made, and among pairs of equal
-    difference the one nearest in length is. Then the lowest row of the chosen, then of the rejected decides. No
-    response is in two pairs.
+    Pairs are made of the responses with the largest difference of rewards first. With ``ratio``, a
+    pair whose longer response has more than ``ratio`` times the characters of the shorter is not
+    made, and among pairs of equal difference the one nearest in length is. Then the lowest row of
+    the chosen, then of the rejected decides. No response is in two pairs.
 
     Args:
         most: pairs of one group.
         margin: the least difference of rewards, in [0, 1]; equal rewards never make a pair.
-        ratio: the largest ratio of lengths, from 1; None for any. Of a group of more than 64, the 64 best and the
-            64 worst are tried.
+        ratio: the largest ratio of lengths, from 1; None for any. Of a group of more than 64, the
+            64 best and the 64 worst are tried.
     """
 
     most: int = 1
@@ -63,7 +63,8 @@ class Rule:
         worst = nsmallest(ends, group, key=lambda e: (e.reward, e.row))
         for a in best:
             for b in worst:
-                difference, lengths = a.reward - b.reward, apart(a, b)
+                difference = a.reward - b.reward
+                lengths = apart(a, b)
                 if difference <= 0 or difference < self.margin or a.digest == b.digest:
                     continue
                 if self.ratio is None or lengths <= self.ratio:
@@ -71,7 +72,9 @@ class Rule:
 
 
 def apart(a: Scored, b: Scored) -> float:
-    """How many times the characters of the shorter response the longer one has; an empty one counts as one."""
+    """How many times the characters of the shorter response the longer one has; an empty one counts
+    as one.
+    """
     short, long = sorted((max(a.length, 1), max(b.length, 1)))
     return long / short
 

@@ -26,7 +26,8 @@ class Renderer:
 
     Args:
         tasks: task id to task; what a response that is a text answers.
-        keys: keys that any message of the file has; all messages are given those, so that every row has one schema.
+        keys: keys that any message of the file has; all messages are given those, so that every row
+            has one schema.
         text: write strings instead of messages.
     """
 
@@ -83,7 +84,8 @@ class Renderer:
 
     def _message(self, message: Mapping[str, object]) -> Message:
         """Only keys that trainers read: nothing else that a response holds gets into the data."""
-        role, content = _sound(str(message.get("role"))), _content(message.get("content"))
+        role = _sound(str(message.get("role")))
+        content = _content(message.get("content"))
         given = {key: _optional(key, message.get(key)) for key in OPTIONAL if key in self.keys}
         return {"role": role, "content": content, **given}
 

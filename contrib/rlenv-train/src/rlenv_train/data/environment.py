@@ -19,10 +19,12 @@ def tasks_of(env: str | None, header: Header, path: Path) -> Mapping[str, Task]:
     if env is None:
         return {}
     with Environment.load(env) as loaded:
-        tasks, found = loaded.tasks, loaded.tasks.sha256
+        tasks = loaded.tasks
+        found = loaded.tasks.sha256
     if found != header.tasks_sha256:
         raise InputError(
-            f"{visible(str(path))}: line 1: tasks_sha256: scored with other tasks than {one_line(env, 60)} has "
-            f"({header.tasks_sha256[:12]} there, {found[:12]} now); give the environment of the run with --tasks"
+            f"{visible(str(path))}: line 1: tasks_sha256: scored with other tasks than"
+            f" {one_line(env, 60)} has ({header.tasks_sha256[:12]} there, {found[:12]} now); give"
+            " the environment of the run with --tasks"
         )
     return {task.id: task for task in tasks if task.id is not None}

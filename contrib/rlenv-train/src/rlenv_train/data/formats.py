@@ -15,7 +15,8 @@ from .conversation import LeftOut, Renderer, Side
 from .index import Index, Scored
 
 Row: TypeAlias = dict[str, object]
-UNSCORED, EPSILON = "no reward", 1e-4
+UNSCORED = "no reward"
+EPSILON = 1e-4
 
 
 @define
@@ -64,7 +65,9 @@ class Export:
             return None
 
     def source(self, task: str, **rows: int) -> Row:
-        """Where a row comes from, by the header of the score file: nothing of it is read from a response."""
+        """Where a row comes from, by the header of the score file: nothing of it is read from a
+        response.
+        """
         return {"task": task, "provenance": {**self.index.header.source, **rows}}
 
 
@@ -77,7 +80,8 @@ def dpo(export: Export, task: str, group: Sequence[Scored]) -> Iterator[Row]:
     if not pairs:
         export.counts.tasks[_no_pair(export.rule, group)] += 1
     for pair in pairs:
-        chosen, rejected = export.sides(pair.chosen), export.sides(pair.rejected)
+        chosen = export.sides(pair.chosen)
+        rejected = export.sides(pair.rejected)
         if chosen is None or rejected is None:
             continue
         if chosen[0] != rejected[0]:
@@ -86,10 +90,14 @@ def dpo(export: Export, task: str, group: Sequence[Scored]) -> Iterator[Row]:
         export.counts.tied += bool(pair.chosen_ties or pair.rejected_ties)
         source = export.source(task, chosen_row=pair.chosen.row, rejected_row=pair.rejected.row)
         yield {
-            "prompt": chosen[0], "chosen": chosen[1], "rejected": rejected[1],
-            "chosen_reward": pair.chosen.reward, "rejected_reward": pair.rejected.reward,
-            "chosen_ties": pair.chosen_ties, "rejected_ties": pair.rejected_ties,
-        } | source  # fmt: skip
+            "prompt": chosen[0],
+            "chosen": chosen[1],
+            "rejected": rejected[1],
+            "chosen_reward": pair.chosen.reward,
+            "rejected_reward": pair.rejected.reward,
+            "chosen_ties": pair.chosen_ties,
+            "rejected_ties": pair.rejected_ties,
+        } | source
 
 
 def _no_pair(rule: Rule, group: Sequence[Scored]) -> str:
@@ -126,15 +134,17 @@ def kto(export: Export, task: str, group: Sequence[Scored]) -> Iterator[Row]:
 
 
 def grpo(export: Export, task: str, group: Sequence[Scored]) -> Iterator[Row]:
-    """``prompt``, ``completion``, ``group``, ``reward`` and ``advantage`` of each response to a task with several.
+    """``prompt``, ``completion``, ``group``, ``reward`` and ``advantage`` of each response to a
+    task with several.
 
-    The advantage is (reward - mean) / (deviation + 0.0001) over the scored responses of the task, with the sample
-    deviation (n - 1), as `GRPOTrainer` computes it; 0 where all rewards are equal.
+    The advantage is (reward - mean) / (deviation + 0.0001) over the scored responses of the task,
+    with the sample deviation (n - 1), as `GRPOTrainer` computes it; 0 where all rewards are equal.
     """
     if len(group) < 2:
         export.counts.tasks["fewer than two rewards"] += 1
         return
-    mean, deviation = fmean(e.reward for e in group), stdev(e.reward for e in group)
+    mean = fmean(e.reward for e in group)
+    deviation = stdev(e.reward for e in group)
     export.counts.tied += len({entry.reward for entry in group}) == 1
     header = export.index.header
     key = f"{header.fingerprint}/{header.responses_sha256}/{task}"

@@ -65,7 +65,8 @@ class Index:
             InputError: for a reward that is not in [0, 1]; the message names file, line and key.
         """
         reward, passed = _checked(row, shown)
-        task, response = row["task"], row.get("response")
+        task = row["task"]
+        response = row.get("response")
         if task is None:
             self.nameless += 1
         elif reward is None:
@@ -80,7 +81,9 @@ class Index:
         if isinstance(response, str):
             self.text = self.text or row
             return len(response), hash(response)
-        messages = [m for m in response if isinstance(m, dict)] if isinstance(response, list) else []  # fmt: skip
+        messages = (
+            [m for m in response if isinstance(m, dict)] if isinstance(response, list) else []
+        )
         self.keys.update(*messages)
         wrote = (m.get("content") for m in messages if m.get("role") == "assistant")
         return sum(len(str(content)) for content in wrote), hash(dumps(response))
@@ -119,7 +122,8 @@ def indexed(path: Path) -> Iterator[Index]:
 
 
 def _checked(row: ScoreRow, shown: str) -> tuple[float | None, bool]:
-    reward, passed = row["reward"], row.get("passed")
+    reward = row["reward"]
+    passed = row.get("passed")
     where = f"{shown}: line {row['row'] + 1}"
     if reward is not None and not 0.0 <= reward <= 1.0:
         raise InputError(f"{where}: reward: {reward!r} is not in [0, 1]; score the responses again")

@@ -29,7 +29,9 @@ def check_free(out: Path, source: Path, *, overwrite: bool) -> None:
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """A file next to ``out`` that takes its place when all went well, and is removed otherwise; without one nothing changes."""
+    """A file next to ``out`` that takes its place when all went well, and is removed otherwise;
+    without one nothing changes.
+    """
     target = Path(os.path.realpath(out))
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

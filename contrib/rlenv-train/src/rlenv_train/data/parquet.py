@@ -1,4 +1,6 @@
-"""Parquet files, whose schema is declared: readers of JSON lines infer one, and take a column of dates for times."""
+"""Parquet files, whose schema is declared: readers of JSON lines infer one, and take a column of
+dates for times.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 
 BATCH = 1024
 SCORES = {
-    "row": "int64", "task": "string", "response": "string", "messages": "string", "reward": "float64", "passed": "bool_",
-    "stopped_at": "string", "fault": "string", "stages": "string",
+    "row": "int64", "task": "string", "response": "string", "messages": "string",
+    "reward": "float64", "passed": "bool_", "stopped_at": "string", "fault": "string",
+    "stages": "string",
 }  # fmt: skip
 KINDS = {str: "string", bool: "bool_", int: "int64", float: "float64"}
 
@@ -38,7 +41,9 @@ def arrow() -> pa:
 
 
 def write_scores(path: Path, header: Header, rows: Iterable[ScoreRow]) -> None:
-    """One row per response; ``messages``, ``fault`` and ``stages`` are JSON text. The header is repeated on every row."""
+    """One row per response; ``messages``, ``fault`` and ``stages`` are JSON text. The header is
+    repeated on every row.
+    """
     pa = arrow()
     source = {name: _valid(value) for name, value in header.source.items()}
     kinds = {**SCORES, **dict.fromkeys(source, "string")}
@@ -57,8 +62,12 @@ def write_training(path: Path, rows: Iterator[Mapping[str, object]], keys: froze
     if first is not None:
         string = pa.string()
         call = pa.struct(
-            {"id": string, "type": string, "function": pa.struct({"name": string, "arguments": string})}
-        )  # fmt: skip
+            {
+                "id": string,
+                "type": string,
+                "function": pa.struct({"name": string, "arguments": string}),
+            }
+        )
         found = [key for key in OPTIONAL if key in keys]
         named = {key: pa.list_(call) if key == "tool_calls" else string for key in found}
         messages = pa.list_(pa.struct({"role": string, "content": string, **named}))
@@ -75,7 +84,8 @@ def _kind(pa: pa, value: object, messages: pa.DataType) -> pa.DataType:
 def _write(path: Path, schema: pa.Schema, rows: Iterable[Mapping[str, object]]) -> None:
     from pyarrow.parquet import ParquetWriter
 
-    pa, left = arrow(), iter(rows)
+    pa = arrow()
+    left = iter(rows)
     with ParquetWriter(path, schema) as writer:
         while batch := list(islice(left, BATCH)):
             writer.write_table(pa.Table.from_pylist(batch, schema))

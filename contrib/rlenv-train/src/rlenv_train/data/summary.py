@@ -12,7 +12,9 @@ from .choice import Selection
 from .formats import Counts
 from .index import Index
 
-NAMED, WIDTH = 3, 30  # tasks that a line names, and characters of each
+# tasks that a line names, and characters of each
+NAMED = 3
+WIDTH = 30
 
 
 def torn(index: Index, path: Path) -> None:
@@ -21,7 +23,11 @@ def torn(index: Index, path: Path) -> None:
         click.echo(f"rlenv: warning: {visible(str(path))}: {index.incomplete}", err=True)
     if index.torn:
         kept = amount(index.rows, "whole row")
-        click.echo(f"rlenv: warning: {visible(str(path))}: the last line is torn, so the run did not end; read {kept}. `rlenv score --resume` completes it", err=True)  # fmt: skip
+        click.echo(
+            f"rlenv: warning: {visible(str(path))}: the last line is torn, so the run did not end;"
+            f" read {kept}. `rlenv score --resume` completes it",
+            err=True,
+        )
 
 
 def show_export(form: str, index: Index, counts: Counts, out: Path) -> None:
@@ -37,7 +43,9 @@ def _left(form: str, counts: Counts) -> Iterator[str]:
     if counts.tied and form == "dpo":
         yield f"tied: {amount(counts.tied, 'pair')}: other responses have the same reward"
     elif counts.tied:
-        yield f"no signal: {amount(counts.tied, 'task')}: all rewards equal, so every advantage is 0"
+        yield (
+            f"no signal: {amount(counts.tied, 'task')}: all rewards equal, so every advantage is 0"
+        )
 
 
 def show_selection(index: Index, found: Selection, out: Path | None) -> None:

@@ -1,4 +1,6 @@
-"""Responses that are certainly right or wrong, for the stages that run other frameworks' functions, and such functions."""
+"""Responses that are certainly right or wrong, for the stages that run other frameworks' functions,
+and such functions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the stages of imported functions share: how a function is called, and what its reward becomes."""
+"""What the stages of imported functions share: how a function is called, and what its reward
+becomes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from attrs import asdict, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, ScoreError
 from rlenv.authoring import Unsafe
 
-_NONE = "None; return 0.0 for a response that you cannot read, or set may_abstain = true in options to leave it unscored"
+_NONE = (
+    "None; return 0.0 for a response that you cannot read, or set may_abstain = true in options to"
+    " leave it unscored"
+)
 
 
 @frozen(slots=False, kw_only=True)
@@ -27,7 +32,8 @@ class Imported:
         may_abstain: whether None leaves the response unscored; it is a fault otherwise.
         budget: CPU seconds that a response may cost; one that costs more gets 0.
         deterministic: false for a function that samples or measures.
-        needs_answer: reject a task without an answer; train/trl and train/verl do so where the function requires it.
+        needs_answer: reject a task without an answer; train/trl and train/verl do so where the
+            function requires it.
         env: names of environment variables that the function sees beside those that Python and
             numerics need.
     """
@@ -69,7 +75,10 @@ class Imported:
         low, high = self.scale
         share = (number - low) / (high - low)
         if not -1e-6 <= share <= 1.0 + 1e-6:  # NaN is not; sums of weights round
-            raise ScoreError(f"the reward is {number!r}, not in [{low:g}, {high:g}]; unless it is a mistake, set scale = [lowest, highest] in options")  # fmt: skip
+            raise ScoreError(
+                f"the reward is {number!r}, not in [{low:g}, {high:g}]; unless it is a mistake, set"
+                " scale = [lowest, highest] in options"
+            )
         return Outcome(min(max(share, 0.0), 1.0), private=dict(private))
 
 
@@ -110,7 +119,9 @@ def settled(returned: object) -> object:
 
 @cache
 def _loop() -> asyncio.Runner:
-    """One loop for all calls: what a function keeps between them, such as a client, belongs to its loop."""
+    """One loop for all calls: what a function keeps between them, such as a client, belongs to its
+    loop.
+    """
     return asyncio.Runner()
 
 
@@ -118,7 +129,8 @@ def completion_of(attempt: Attempt) -> list[Mapping[str, object]]:
     """The messages that follow the prompt."""
     if attempt.trajectory is None:
         return [{"role": "assistant", "content": attempt.response}]
-    messages, prompt = list(attempt.trajectory.messages), attempt.task.messages
+    messages = list(attempt.trajectory.messages)
+    prompt = attempt.task.messages
     return messages[len(prompt) :] if messages[: len(prompt)] == prompt else messages
 
 

@@ -23,8 +23,8 @@ _MODEL = "none/none"  # what a scorer is told of the policy
 class Inspect(Imported):
     """The score of a scorer of Inspect, as a number by Inspect's ``value_to_float``.
 
-    The target is the task's answer, and the metadata is its info.  ``Score.unscored`` and None are unscored.
-    Answer, explanation and metadata of the score are private data.
+    The target is the task's answer, and the metadata is its info.  ``Score.unscored`` and None are
+    unscored. Answer, explanation and metadata of the score are private data.
 
     Args:
         scorer: returns the scorer, as ``package.module:name`` or ``./file.py:name``.
@@ -42,7 +42,8 @@ class Inspect(Imported):
         from inspect_ai.scorer import Target
         from inspect_ai.solver import TaskState
 
-        task, output = attempt.task, ModelOutput.from_content(_MODEL, attempt.response)
+        task = attempt.task
+        output = ModelOutput.from_content(_MODEL, attempt.response)
         messages = [ChatMessageUser(content=task.prompt), output.message]
         rest = {"output": output, "metadata": dict(task.info)}
         state = TaskState(ModelName(_MODEL), task.id or "", 1, task.prompt, messages, **rest)
@@ -68,7 +69,8 @@ def _number(value: object) -> float:
     from inspect_ai.scorer import INCORRECT, NOANSWER, value_to_float
 
     number: float = value_to_float()(value) if isinstance(value, (str, int, float)) else 0.0
-    zeros, text = (0, INCORRECT, NOANSWER, "no", "false"), str(value)
+    zeros = (0, INCORRECT, NOANSWER, "no", "false")
+    text = str(value)
     is_zero = "0" in text and not text.strip("+-.0")
     if number or is_zero or value in zeros or text.lower() in zeros:
         return number

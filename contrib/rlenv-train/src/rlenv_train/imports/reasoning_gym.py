@@ -37,7 +37,8 @@ class ReasoningGym(Imported):
         """The score of the answer."""
         from reasoning_gym.utils import extract_answer
 
-        task, text = attempt.task, attempt.visible
+        task = attempt.task
+        text = attempt.visible
         entry = {"question": task.prompt, "answer": task.answer, "metadata": dict(task.info)}
         answer = extract_answer(text, self.tag) if self.tag else text.strip()
         found = self.outcome(self.score(answer, entry))
@@ -77,7 +78,8 @@ def reasoning_gym_tasks(
         dataset: its name.
         size: how many tasks.
         seed: what they are drawn from.
-        system_prompt: a name in ``reasoning_gym.utils.SYSTEM_PROMPTS``, such as ``default``, or a text.
+        system_prompt: a name in ``reasoning_gym.utils.SYSTEM_PROMPTS``, such as ``default``, or a
+            text.
         arguments: further configuration of the data set.
     """
     from reasoning_gym import create_dataset
@@ -85,7 +87,8 @@ def reasoning_gym_tasks(
 
     made = create_dataset(dataset, size=size, seed=seed, **arguments)
     for number, entry in enumerate(made):
-        prompt, info = entry["question"], {k: plain(v) for k, v in entry["metadata"].items()}
+        prompt = entry["question"]
+        info = {k: plain(v) for k, v in entry["metadata"].items()}
         if system_prompt:
             said = {"system": SYSTEM_PROMPTS.get(system_prompt, system_prompt), "user": prompt}
             info["messages"] = [{"role": role, "content": text} for role, text in said.items()]

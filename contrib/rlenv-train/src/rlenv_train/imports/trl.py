@@ -18,7 +18,8 @@ _OF_TRAINERS = ("completion_ids", "trainer_state", "environments")
 class Trl(Imported):
     """The reward of a function of TRL, ``f(prompts, completions, **columns)``, called with one row.
 
-    Columns are the task's answer and its info.  What it logs by ``log_metric`` and ``log_extra`` is private data.
+    Columns are the task's answer and its info.  What it logs by ``log_metric`` and ``log_extra`` is
+    private data.
 
     Args:
         function: the function, plain or async, as ``package.module:name`` or ``./file.py:name``.
@@ -45,7 +46,8 @@ class Trl(Imported):
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The reward that the function gives."""
-        chat, private = self.form == "chat", dict[str, object]()
+        chat = self.form == "chat"
+        private = dict[str, object]()
         columns = {name: [value] for name, value in self._columns(attempt.task).items()}
         row = {
             "prompts": [attempt.task.messages if chat else attempt.task.prompt],

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 @frozen(slots=False)
 class Verifiers(Imported):
-    """The weighted sum of the functions of a rubric of verifiers before 0.2, or of its environment's rubric.
+    """The weighted sum of the functions of a rubric of verifiers before 0.2, or of its
+    environment's rubric.
 
-    There, a function that raises counts as 0.  Here it is a fault, unless its weight is 0.  What each function
-    returned is private data.
+    There, a function that raises counts as 0.  Here it is a fault, unless its weight is 0.  What
+    each function returned is private data.
 
     Args:
-        function: returns a rubric or an environment, as ``load_environment`` does, and is called once in each
-            worker; written as ``package.module:name`` or ``./file.py:name``.
+        function: returns a rubric or an environment, as ``load_environment`` does, and is called
+            once in each worker; written as ``package.module:name`` or ``./file.py:name``.
         arguments: what it is called with.
     """
 
@@ -41,8 +42,15 @@ class Verifiers(Imported):
         from verifiers.types import State
 
         task = attempt.task
-        row = {"prompt": task.messages, "answer": task.answer, "info": dict(task.info), "example_id": 0}  # fmt: skip
-        state = State(input=row, completion=completion_of(attempt), task={}, timing={}, trajectory=[])  # fmt: skip
+        row = {
+            "prompt": task.messages,
+            "answer": task.answer,
+            "info": dict(task.info),
+            "example_id": 0,
+        }
+        state = State(
+            input=row, completion=completion_of(attempt), task={}, timing={}, trajectory=[]
+        )
         found = [row for rubric in self._rubrics for row in _rewards(rubric, state)]
         lacks = any(weight and reward is None for _, weight, reward in found)
         total = None if lacks else sum(weight * (reward or 0.0) for _, weight, reward in found)
@@ -56,12 +64,16 @@ class Verifiers(Imported):
             raise ConfigError("a rubric needs functions, none of which compares responses")
         weights = [weight for one in rubrics for weight in one.weights]
         if (low := sum(weight for weight in weights if weight < 0)) < 0 <= self.scale[0]:
-            raise ConfigError(f"a weight is negative: set scale = [{low:g}, {sum(weights) - low:g}] in options")  # fmt: skip
+            raise ConfigError(
+                f"a weight is negative: set scale = [{low:g}, {sum(weights) - low:g}] in options"
+            )
         return rubrics
 
 
 def _rewards(rubric: Rubric, state: State) -> Iterator[tuple[str, float, float | None]]:
-    """Name, weight and reward of each function, in order; None also for one of weight 0 that raises."""
+    """Name, weight and reward of each function, in order; None also for one of weight 0 that
+    raises.
+    """
     for function, weight in zip(rubric.funcs, rubric.weights, strict=True):
         reward = None
         with nullcontext() if weight else suppress(Exception):

@@ -13,10 +13,11 @@ from .imported import Imported, called, required
 
 @frozen(slots=False)
 class Verl(Imported):
-    """The score of a function of verl, ``compute_score(data_source, solution_str, ground_truth, extra_info)``.
+    """The score of a function of verl, ``compute_score(data_source, solution_str, ground_truth,
+    extra_info)``.
 
-    ``extra_info`` is ``info.extra_info`` where a task has it, else the whole info.  Of a dict, all but ``score``
-    becomes private data.
+    ``extra_info`` is ``info.extra_info`` where a task has it, else the whole info.  Of a dict, all
+    but ``score`` becomes private data.
 
     Args:
         function: the function, plain or async, as ``package.module:name`` or ``./file.py:name``.

@@ -19,10 +19,13 @@ class Member:
     """One environment of a group.
 
     Attributes:
-        archetypes: the plugins of its stages, such as ``math`` or ``code``; ``function`` for functions.
+        archetypes: the plugins of its stages, such as ``math`` or ``code``; ``function`` for
+            functions.
         share: of the samples, in [0, 1].
-        families: different kinds of tasks: ``info["family"]``, or else the prompt with every number replaced by 0.
-        duplicates: tasks whose prompt an earlier task of this environment has, but for case and spaces.
+        families: different kinds of tasks: ``info["family"]``, or else the prompt with every number
+            replaced by 0.
+        duplicates: tasks whose prompt an earlier task of this environment has, but for case and
+            spaces.
         shared: tasks whose prompt a task of another environment has.
     """
 
@@ -61,7 +64,8 @@ def diversity(
     made = []
     for name, found in tasks.items():
         both = sum(n for prompt, n in prompts[name].items() if owners[prompt] > 1)
-        families, again = len(set(map(_family, found))), len(found) - len(prompts[name])
+        families = len(set(map(_family, found)))
+        again = len(found) - len(prompts[name])
         kinds = tuple(sorted(set(archetypes(environments[name]))))
         made.append(Member(name, kinds, share[name], len(found), families, again, both))
     return Diversity(tuple(made))

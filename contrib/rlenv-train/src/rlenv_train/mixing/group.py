@@ -33,15 +33,17 @@ def routed(response: str) -> float:
 
 
 class EnvironmentGroup(Environment):
-    """Several environments, used as one: each task is verified by the environment that it came from.
+    """Several environments, used as one: each task is verified by the environment that it came
+    from.
 
-    ``tasks`` are the tasks of all members. Their id is ``NAME/ID``, and ``task.info["environment"]`` is NAME, which decides
-    who verifies. A member gets its own task, so a verdict is that of the member alone. Everything that takes an
-    ``Environment`` takes a group.
+    ``tasks`` are the tasks of all members. Their id is ``NAME/ID``, and
+    ``task.info["environment"]`` is NAME, which decides who verifies. A member gets its own task, so
+    a verdict is that of the member alone. Everything that takes an ``Environment`` takes a group.
 
     Args:
         environments: name to environment; a name has no "/".
-        ratios: name to how often tasks are sampled, relative to the others; 0 for never. The same for all by default.
+        ratios: name to how often tasks are sampled, relative to the others; 0 for never. The same
+            for all by default.
 
     Raises:
         ConfigError: for names or ratios that make no sense.
@@ -82,8 +84,9 @@ class EnvironmentGroup(Environment):
     def sample(self, seed: int = 0, split: str | None = TRAIN) -> Iterator[Task]:
         """Yield tasks without end, in a fixed order for each seed.
 
-        The counts of environments follow the ratios at every length. The tasks of an environment come in random order, and
-        each comes once before any comes again. An environment without tasks of this split is left out.
+        The counts of environments follow the ratios at every length. The tasks of an environment
+        come in random order, and each comes once before any comes again. An environment without
+        tasks of this split is left out.
 
         Args:
             seed: decides the order.
@@ -105,7 +108,8 @@ class EnvironmentGroup(Environment):
         """The name of the environment that verifies this prompt, and its own task.
 
         Raises:
-            UnknownTask: when the task names no environment, or not exactly one task has this prompt.
+            UnknownTask: when the task names no environment, or not exactly one task has this
+                prompt.
         """
         task = self._task(prompt)
         name = str(task.info[KEY])
@@ -119,7 +123,10 @@ class EnvironmentGroup(Environment):
         task = super()._task(prompt)
         name = task.info.get(KEY)
         if not isinstance(name, str) or name not in self.environments:
-            lack = f"task {task.id!r}: info.environment is {name!r:.60}, not one of {', '.join(self.environments)}"
+            lack = (
+                f"task {task.id!r}: info.environment is {name!r:.60}, not one of"
+                f" {', '.join(self.environments)}"
+            )
             raise UnknownTask(f"{lack}; take tasks from the group")
         return task
 
@@ -141,14 +148,16 @@ class EnvironmentGroup(Environment):
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
-        """As of an environment; 4,096 rows are read at once, and the members evaluate them at the same time.
+        """As of an environment; 4,096 rows are read at once, and the members evaluate them at the
+        same time.
 
         Args:
             rows: as for ``Environment.evaluate_many``, with ids of the group.
             workers: as for ``Environment.evaluate_many``, for each member.
             on: as for ``Environment.evaluate_many``.
         """
-        left, start = iter(rows), 0
+        left = iter(rows)
+        start = 0
         while chunk := list(islice(left, CHUNK)):
             parts, faults = self._parts(chunk)
             yield from ((start + place, verdict) for place, verdict in faults)
@@ -195,7 +204,8 @@ class EnvironmentGroup(Environment):
         rewards: Sequence[float | None],
         scales: Mapping[str, Scale] | None = None,
     ) -> list[float | None]:
-        """``(reward - mean) / deviation`` with the mean and the deviation of the task's environment.
+        """``(reward - mean) / deviation`` with the mean and the deviation of the task's
+        environment.
 
         Verdicts do not change. An unscored reward (None) stays None and does not count.
 

@@ -15,8 +15,8 @@ class Scale:
     """Mean and deviation of rewards.
 
     Attributes:
-        deviation: the population deviation; 1 for fewer than two rewards, or rewards that are all equal. Then the reward
-            itself becomes 0, and another one its difference to the mean.
+        deviation: the population deviation; 1 for fewer than two rewards, or rewards that are all
+            equal. Then the reward itself becomes 0, and another one its difference to the mean.
         count: rewards that were measured.
     """
 
@@ -33,7 +33,9 @@ class Scale:
         """
         found = [_checked(reward) for reward in rewards if reward is not None]
         deviation = pstdev(found) if found else 0.0
-        return cls(fmean(found) if found else 0.0, deviation if deviation > LEAST else 1.0, len(found))  # fmt: skip
+        return cls(
+            fmean(found) if found else 0.0, deviation if deviation > LEAST else 1.0, len(found)
+        )
 
     def apply(self, reward: float | None) -> float | None:
         """``(reward - mean) / deviation``; None stays None."""

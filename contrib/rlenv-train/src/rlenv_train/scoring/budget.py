@@ -1,4 +1,6 @@
-"""The time of a training step that its verification may take, and how many workers would keep to it."""
+"""The time of a training step that its verification may take, and how many workers would keep to
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from rlenv.workers import usable_cpus
 def workers_needed(seconds: float, spent: float, workers: int, budget: float) -> int | None:
     """How many workers bring a batch down to ``budget`` seconds; None where no number does.
 
-    Amdahl's law (AFIPS 1967): with p workers a batch takes R + spent / p. R is what workers do not shorten: inline stages,
-    stages in the caller's process, and waiting for the last response. It is measured: R = seconds - spent / workers.
+    Amdahl's law (AFIPS 1967): with p workers a batch takes R + spent / p. R is what workers do not
+    shorten: inline stages, stages in the caller's process, and waiting for the last response. It is
+    measured: R = seconds - spent / workers.
 
     Args:
         seconds: wall time of the batch.
@@ -39,7 +42,10 @@ def advice(
     spent = sum(stages.get(path, 0.0) for path in placed)
     needed = workers_needed(seconds, spent, workers, budget)
     most = max(stages, key=lambda path: stages[path], default="none")
-    remedy = "more workers do not help: submit responses while the policy generates, or make this stage cheaper"
+    remedy = (
+        "more workers do not help: submit responses while the policy generates, or make this stage"
+        " cheaper"
+    )
     if needed is not None:
         cores = usable_cpus()
         remedy = f"{needed} workers would do (workers={needed}; now {workers}, on {cores} cores)"

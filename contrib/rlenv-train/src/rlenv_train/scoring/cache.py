@@ -1,4 +1,6 @@
-"""Verdicts on disk: SQLite, shared by processes; an entry is the verdict that was stored, or there is none."""
+"""Verdicts on disk: SQLite, shared by processes; an entry is the verdict that was stored, or there
+is none.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +37,24 @@ logger = logging.getLogger("rlenv_train")
 class VerdictCache:
     """A file of verdicts.
 
-    A lookup never waits for another process, and a thread writes. Where the file is locked, damaged or full, responses are
-    verified as without a cache. An entry holds an HMAC with the secret (``RLENV_SECRET``), so only what was written with
-    that secret is read. It holds the private part of a verdict too; the file is readable by its owner alone.
+    A lookup never waits for another process, and a thread writes. Where the file is locked, damaged
+    or full, responses are verified as without a cache. An entry holds an HMAC with the secret
+    (``RLENV_SECRET``), so only what was written with that secret is read. It holds the private part
+    of a verdict too; the file is readable by its owner alone.
 
     Args:
         path: of the file, which is made where there is none.
 
     Raises:
-        ConfigError: when the file belongs to another user or may be written by others, is a symbolic link, or is not a
-            cache of verdicts.
+        ConfigError: when the file belongs to another user or may be written by others, is a
+            symbolic link, or is not a cache of verdicts.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path, self.errors = os.path.abspath(path), 0
-        self._lock, self._secret = Lock(), secret()
+        self.path = os.path.abspath(path)
+        self.errors = 0
+        self._lock = Lock()
+        self._secret = secret()
         self._waiting: dict[bytes, bytes] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rlenv-cache")
         self._writing = self._thread.submit(self._write)
@@ -78,7 +83,9 @@ class VerdictCache:
         return verdict if verdict and verdict.fingerprint == key.fingerprint else None
 
     def put(self, key: Key, verdict: Verdict) -> None:
-        """Store a verdict as it is now, where a later run gives it too; does not wait for the file."""
+        """Store a verdict as it is now, where a later run gives it too; does not wait for the
+        file.
+        """
         packed = self._pack(key.digest, verdict) if len(self._waiting) < GATHERED else None
         if packed:
             self._waiting[key.digest] = packed
@@ -113,7 +120,9 @@ class VerdictCache:
         self.errors += 1
 
     def _pack(self, digest: bytes, verdict: Verdict) -> bytes | None:
-        """The verdict and what binds it to its key; None for one that JSON would change or a later run may not give."""
+        """The verdict and what binds it to its key; None for one that JSON would change or a later
+        run may not give.
+        """
         try:
             text = json.dumps(verdict_to_dict(verdict), allow_nan=False).encode()
             same = lasts(verdict) and verdict_from_dict(json.loads(text)) == verdict

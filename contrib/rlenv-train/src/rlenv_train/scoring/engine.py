@@ -40,8 +40,9 @@ logger = logging.getLogger("rlenv_train")
 class ScoringEngine(Environment):
     """An environment for a training run; everything that takes an ``Environment`` takes an engine.
 
-    Its verdicts are those of the environment. Where all stages are deterministic, equal pairs of task and response of one
-    batch are verified once, and a cache remembers verdicts. ``submit`` verifies while the policy writes other responses.
+    Its verdicts are those of the environment. Where all stages are deterministic, equal pairs of
+    task and response of one batch are verified once, and a cache remembers verdicts. ``submit``
+    verifies while the policy writes other responses.
 
     Example:
 
@@ -50,17 +51,21 @@ class ScoringEngine(Environment):
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        cache: a file of verdicts for all runs, which is made where there is none; not on a network file system.
-        reuse: paths of stages that are not deterministic, and whose verdicts may still be used again.
+        cache: a file of verdicts for all runs, which is made where there is none; not on a network
+            file system.
+        reuse: paths of stages that are not deterministic, and whose verdicts may still be used
+            again.
         workers: worker processes; None as for ``Environment.evaluate_many``.
         queue: how many submitted responses may wait.
-        at_once: how many submitted responses are verified at the same time; by default two for each worker, and 64 where
-            a stage runs in the caller's process, as judges do.
-        step_seconds: wall seconds that a batch may take; the first that takes longer is a warning with a remedy.
+        at_once: how many submitted responses are verified at the same time; by default two for each
+            worker, and 64 where a stage runs in the caller's process, as judges do.
+        step_seconds: wall seconds that a batch may take; the first that takes longer is a warning
+            with a remedy.
         observers: called with the ``metrics`` of each batch when it is done.
 
     Raises:
-        ConfigError: when the environment or an argument makes no sense, or its verdicts cannot be cached.
+        ConfigError: when the environment or an argument makes no sense, or its verdicts cannot be
+            cached.
     """
 
     def __init__(
@@ -76,12 +81,15 @@ class ScoringEngine(Environment):
         observers: Sequence[Observer] = (),
     ) -> None:
         self.env: Environment = open_environment(env)
-        self._size, self._budget, self._observing = workers, step_seconds, tuple(observers)
+        self._size = workers
+        self._budget = step_seconds
+        self._observing = tuple(observers)
         problems = list(not_reusable(self.env, reuse, stored=cache is not None))
         if cache is not None and problems:
             raise ConfigError(*(f"cache: {problem}" for problem in problems))
         self._cache = None if cache is None else VerdictCache(cache)
-        self._reusable, self._key_id = not problems, key_id() if cache else ""
+        self._reusable = not problems
+        self._key_id = key_id() if cache else ""
         places = {path: attribute(slot.stage, "where") for path, slot in leaves(self.env)}
         self._in_workers = [path for path in places if workers or places[path] == "worker"]
         self._processes = workers or usable_cpus()
@@ -91,9 +99,12 @@ class ScoringEngine(Environment):
         ENGINES.add(self)
 
     def _begin(self, file: VerdictCache | None) -> None:
-        """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids that."""
+        """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids
+        that.
+        """
         self._telling, self._recorder, self._queue = RLock(), Recorder(), self._make_queue()
-        self._file, self._before = file, dict[str, float]()
+        self._file = file
+        self._before = dict[str, float]()
 
     def __getattr__(self, name: str) -> object:
         """What an environment holds: its name, tasks, slots and so on."""
@@ -117,19 +128,23 @@ class ScoringEngine(Environment):
     async def aevaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """``evaluate`` for callers with an event loop."""
         with self._recorder:
-            key, found = None, None
+            key = None
+            found = None
             if self._file:  # in a thread: the first key takes a hash of all code
                 key, found = await asyncio.to_thread(self._look_up, (prompt, response))
             return found or self._store(key, await self.env.aevaluate(prompt, response))
 
     def evaluate_group(self, prompt: str | Task, responses: Sequence[Response]) -> list[Verdict]:
-        """Verdicts for several responses to one task, which stages that compare see together; none is used again."""
+        """Verdicts for several responses to one task, which stages that compare see together; none
+        is used again.
+        """
         return [verdict for _, verdict in self._batch(self._grouped(prompt, responses))]
 
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[Numbered]:
-        """As of an environment; 16,384 rows are read at once, and equal ones of these are verified once.
+        """As of an environment; 16,384 rows are read at once, and equal ones of these are verified
+        once.
 
         Args:
             rows: as for ``Environment.evaluate_many``.
@@ -140,19 +155,26 @@ class ScoringEngine(Environment):
         return self._batch(self._numbered(rows, workers, on))
 
     def submit(
-        self, task: str | Task, response: Response, *, priority: float = 0.0, timeout: float | None = None
-    ) -> Future[Verdict]:  # fmt: skip
+        self,
+        task: str | Task,
+        response: Response,
+        *,
+        priority: float = 0.0,
+        timeout: float | None = None,
+    ) -> Future[Verdict]:
         """The verdict to come; the response is verified in other threads and in workers.
 
-        The future never raises for a response: a task or response that makes no sense is unscored with a fault of
+        The future never raises for a response: a task or response that makes no sense is unscored
+            with a fault of
         kind ``input``. One that is cancelled before it starts is never verified.
 
         Args:
             task: a Task, or the prompt of one of the environment's own.
             response: text, messages or a Trajectory.
-            priority: a higher one starts earlier; equal ones start in the order of their submission.
-            timeout: seconds to wait for room in the queue; None waits as long as it takes.  A callback of a future
-                gives 0, since the thread that calls it is one that makes room.
+            priority: a higher one starts earlier; equal ones start in the order of their
+                submission.
+            timeout: seconds to wait for room in the queue; None waits as long as it takes.  A
+                callback of a future gives 0, since the thread that calls it is one that makes room.
 
         Raises:
             queue.Full: when no room came in time.
@@ -167,7 +189,9 @@ class ScoringEngine(Environment):
         return self._numbers(self._recorder.sums())
 
     def close(self) -> None:
-        """Cancel what was submitted and has not started, wait for the rest, and close the environment and the cache."""
+        """Cancel what was submitted and has not started, wait for the rest, and close the
+        environment and the cache.
+        """
         self._queue.close()
         self.env.close()
         if self._file is not None:
@@ -177,7 +201,8 @@ class ScoringEngine(Environment):
 
     def _batch(self, numbered: Iterator[Numbered]) -> Iterator[Numbered]:
         """Verdicts as they come; the time of whoever takes them does not count."""
-        before, waited = self._recorder.sums(), 0.0
+        before = self._recorder.sums()
+        waited = 0.0
         while True:
             start = perf_counter()
             with self._recorder:
@@ -218,7 +243,8 @@ class ScoringEngine(Environment):
         self, equal: Equal, workers: int | None, on: RowExecutor | None
     ) -> Iterator[Numbered]:
         """Verdicts of rows of which some are equal."""
-        keys, again = list(equal), list[tuple[int, Row]]()
+        keys = list(equal)
+        again = list[tuple[int, Row]]()
         rows = [members[0][1] for members in equal.values()]
         evaluate = partial(self.env.evaluate_as_completed, workers=workers, on=on)
         for place, verdict in evaluate(rows):
@@ -250,8 +276,11 @@ class ScoringEngine(Environment):
         return verdict
 
     def _key(self, row: Row) -> Key | None:
-        """What names a row; None where its verdict is good for no other, or the row makes no sense."""
-        env, where = self.env, self._key_id
+        """What names a row; None where its verdict is good for no other, or the row makes no
+        sense.
+        """
+        env = self.env
+        where = self._key_id
         attempt = env._attempt_or_fault(row) if self._reusable else None
         if not isinstance(attempt, Attempt):
             return None
@@ -259,13 +288,17 @@ class ScoringEngine(Environment):
         if isinstance(env, EnvironmentGroup):
             name, task = env.route(task)
             # A fingerprint may not tell members apart.
-            env, where = env.environments[name], f"{where}/{name}"
+            env = env.environments[name]
+            where = f"{where}/{name}"
         return key_of(env.fingerprint, where, task, row[-1])
 
     def _finish(self, waited: float, before: Mapping[str, float]) -> None:
-        """Count a batch, compare it with the time of a step, and call the observers with what came since the last."""
+        """Count a batch, compare it with the time of a step, and call the observers with what came
+        since the last.
+        """
         with self._telling:
-            now, budget = self._recorder.sums(), self._budget
+            now = self._recorder.sums()
+            budget = self._budget
             if budget is not None and waited > budget:
                 if not now["verifier_bound"]:
                     stages = stage_seconds(since(now, before))
@@ -274,7 +307,8 @@ class ScoringEngine(Environment):
                 self._recorder.add("verifier_bound")
             self._recorder.add("batches")
             now = self._recorder.sums()
-            told, self._before = self._numbers(since(now, self._before)), now
+            told = self._numbers(since(now, self._before))
+            self._before = now
             for observer in self._observing:
                 try:
                     observer(told)

@@ -19,10 +19,14 @@ STAGE = "stage_seconds/"
 
 
 class Recorder:
-    """Sums, safe to use from any thread; as a context manager it measures when something is verified."""
+    """Sums, safe to use from any thread; as a context manager it measures when something is
+    verified.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._active, self._since = Lock(), 0, 0.0
+        self._lock = Lock()
+        self._active = 0
+        self._since = 0.0
         self._sums: defaultdict[str, float] = defaultdict(float, dict.fromkeys(NAMES, 0))
 
     def verdict(self, verdict: Verdict, origin: Origin) -> None:
@@ -53,7 +57,8 @@ class Recorder:
         with self._lock:
             now = perf_counter()
             self._sums["seconds"] += now - self._since if self._active else 0.0
-            self._since, self._active = now, self._active + change
+            self._since = now
+            self._active = self._active + change
 
 
 def since(sums: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:

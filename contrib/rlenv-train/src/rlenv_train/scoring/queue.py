@@ -30,7 +30,10 @@ class SubmitQueue:
         for name, number in (("queue", size), ("at_once", at_once)):
             if type(number) is not int or number < 1:
                 raise ConfigError(f"{name} is an integer, 1 or more, not {number!r}")
-        self._verify, self._size, self._room, self._count = verify, size, Semaphore(size), count()
+        self._verify = verify
+        self._size = size
+        self._room = Semaphore(size)
+        self._count = count()
         self._waiting: PriorityQueue[tuple[float, int, Future[Verdict], Row]] = PriorityQueue()
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="rlenv-submit")
 
@@ -41,7 +44,8 @@ class SubmitQueue:
 
     def put(self, row: Row, priority: float, timeout: float | None) -> Future[Verdict]:
         """The verdict to come; see ``ScoringEngine.submit``."""
-        first, future = float(-priority), Future[Verdict]()
+        first = float(-priority)
+        future = Future[Verdict]()
         if not self._room.acquire(timeout=timeout):
             raise Full("the queue is full: make it longer, or wait for a result")
         future.add_done_callback(lambda done: self._room.release() if done.cancelled() else None)
@@ -49,7 +53,11 @@ class SubmitQueue:
             with self._waiting.mutex:
                 entries = self._waiting.queue
                 # Whoever waits for a cancelled future is told by the second condition.
-                kept = [e for e in entries if not e[2].cancelled() or e[2].set_running_or_notify_cancel()]  # fmt: skip
+                kept = [
+                    e
+                    for e in entries
+                    if not e[2].cancelled() or e[2].set_running_or_notify_cancel()
+                ]
                 entries[:] = sorted(kept)
         self._waiting.put((first, next(self._count), future, row))
         try:
@@ -60,7 +68,9 @@ class SubmitQueue:
         return future
 
     def _run(self) -> None:
-        """Verify the row that is first now; it may have come later than the one that asked for a thread."""
+        """Verify the row that is first now; it may have come later than the one that asked for a
+        thread.
+        """
         try:
             _, _, future, row = self._waiting.get_nowait()
         except Empty:  # it was closed

@@ -55,7 +55,8 @@ def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | 
 
     Args:
         fingerprint: of what verifies them.
-        where: what else their verdict depends on: the id of the secret, the name of a member of a group.
+        where: what else their verdict depends on: the id of the secret, the name of a member of a
+            group.
         task: with its answer and info.
         response: text, messages or a Trajectory; one with artifacts has no key.
     """
@@ -69,13 +70,16 @@ def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | 
     parts = [fingerprint, where, asked, response]
     with suppress(RecursionError, ValueError):  # it holds itself, or is nested too deep for marshal
         if type(task) is Task and _is_plain(parts):
-            # Version 2 writes equal values alike, whatever else refers to them; nothing reads it back.
+            # Version 2 writes equal values alike, whatever else refers to them; nothing reads it
+            # back.
             return Key(hashlib.sha256(marshal.dumps(parts, 2)).digest(), fingerprint)
     return None
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is made of built-in values alone: nothing in it is of a class that may be somebody's own."""
+    """Whether it is made of built-in values alone: nothing in it is of a class that may be
+    somebody's own.
+    """
     kind = type(value)
     if kind is dict:
         return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
@@ -83,7 +87,9 @@ def _is_plain(value: Any) -> bool:
 
 
 def lasts(verdict: Verdict) -> bool:
-    """Whether a later run gives it too: there is a reward, no stage broke, and no budget ran out or nearly did."""
+    """Whether a later run gives it too: there is a reward, no stage broke, and no budget ran out or
+    nearly did.
+    """
     return verdict.scored and all(
         (said := result.outcome) is not None
         and "cpu_seconds" not in said.data

@@ -24,8 +24,8 @@ class LateRewards(Generic[R]):
             ...
 
     Args:
-        max_age: a rollout that is older is dropped and its ticket cancelled, in the unit of ``now``: steps, or
-            seconds where no call gives it.
+        max_age: a rollout that is older is dropped and its ticket cancelled, in the unit of
+            ``now``: steps, or seconds where no call gives it.
 
     Attributes:
         dropped: how many were too old.
@@ -38,7 +38,9 @@ class LateRewards(Generic[R]):
     def __init__(self, max_age: float) -> None:
         if not max_age >= 0:
             raise ConfigError(f"max_age is a number from 0, not {max_age!r}")
-        self._max_age, self.dropped, self.lost = max_age, 0, 0
+        self._max_age = max_age
+        self.dropped = 0
+        self.lost = 0
         self._waiting: dict[str, tuple[Ticket, R, float]] = {}
 
     def __len__(self) -> int:
@@ -54,7 +56,8 @@ class LateRewards(Generic[R]):
 
         Unscored verdicts come too. A warning says how many were dropped.
         """
-        found, before = list[tuple[R, Verdict]](), (self.dropped, self.lost)
+        found = list[tuple[R, Verdict]]()
+        before = (self.dropped, self.lost)
         when = time() if now is None else now
         for name, (ticket, rollout, since) in list(self._waiting.items()):
             if when - since > self._max_age:

@@ -14,7 +14,10 @@ from rlenv import ConfigError
 from rlenv_train.private import open_private
 
 SCHEMA = (
-    "CREATE TABLE tickets (id TEXT PRIMARY KEY, fingerprint TEXT, asked TEXT, state TEXT, verdict TEXT)",
+    (
+        "CREATE TABLE tickets (id TEXT PRIMARY KEY, fingerprint TEXT, asked TEXT, state TEXT,"
+        " verdict TEXT)"
+    ),
     "CREATE INDEX waiting ON tickets (fingerprint) WHERE state = 'waiting'",
 )
 WAITING = "fingerprint = ? AND state = 'waiting' ORDER BY rowid LIMIT ?"
@@ -42,13 +45,17 @@ class Record:
 
 
 class Store(Protocol):
-    """What keeps tickets.  Several processes may use one store at the same time; each method is atomic."""
+    """What keeps tickets.  Several processes may use one store at the same time; each method is
+    atomic.
+    """
 
     def put(self, record: Record) -> None:
         """Keep a new ticket; when this returns, it survives the end of the process."""
 
     def swap(self, old: Record, new: Record) -> bool:
-        """Keep the state and the verdict of ``new``, if the ticket still has the state of ``old``."""
+        """Keep the state and the verdict of ``new``, if the ticket still has the state of
+        ``old``.
+        """
 
     def waiting(self, fingerprint: str, many: int) -> list[Record]:
         """So many of the oldest tickets of this fingerprint that are ``waiting``."""
@@ -61,7 +68,9 @@ class Store(Protocol):
         """
 
     def may_judge(self) -> bool:
-        """Whether the holder of this store judges: the first that asks does, until it closes the store or ends."""
+        """Whether the holder of this store judges: the first that asks does, until it closes the
+        store or ends.
+        """
 
     def close(self) -> None:
         """Let go of what it holds."""
@@ -71,16 +80,17 @@ class SqliteStore:
     """A store in a file, for the processes of one machine.
 
     Args:
-        path: of the file, which is made where there is none, with one of the same name and ``-judge``, whose lock is
-            held by who judges; not on a network file system.
+        path: of the file, which is made where there is none, with one of the same name and
+            ``-judge``, whose lock is held by who judges; not on a network file system.
 
     Raises:
-        ConfigError: when a file belongs to another user or may be written by others, is a symbolic link, or holds
-            something else.
+        ConfigError: when a file belongs to another user or may be written by others, is a symbolic
+            link, or holds something else.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._lock, path = Lock(), os.path.abspath(path)
+        self._lock = Lock()
+        path = os.path.abspath(path)
         try:
             self._db = open_private(path, SCHEMA, "tickets", "a file of tickets", WAIT)
             self._judge = open_private(f"{path}-judge", (), "tickets", "a lock of tickets", WAIT)

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Literal, TypeAlias
 
 from attrs import asdict, evolve
-from rlenv import (  # fmt: skip
+from rlenv import (
     ConfigError,
     Environment,
     Fault,
@@ -42,7 +42,8 @@ logger = logging.getLogger("rlenv_train")
 
 
 class Ticket:
-    """A response whose verdict comes later; ``id`` finds it again after a restart, with ``Tickets.get``.
+    """A response whose verdict comes later; ``id`` finds it again after a restart, with
+    ``Tickets.get``.
 
     Attributes:
         id: 32 hex digits.
@@ -50,11 +51,15 @@ class Ticket:
     """
 
     def __init__(self, tickets: Tickets, record: Record) -> None:
-        self._tickets, self._record = tickets, record
-        self.id, self.fingerprint = record.id, record.fingerprint
+        self._tickets = tickets
+        self._record = record
+        self.id = record.id
+        self.fingerprint = record.fingerprint
 
     def poll(self) -> Status:
-        """What is known now; ``changed``: it has no verdict, and the environment is not that of its fingerprint."""
+        """What is known now; ``changed``: it has no verdict, and the environment is not that of its
+        fingerprint.
+        """
         if self._record.state not in ("done", "cancelled"):
             self._record = self._tickets.store.get(self.id)
         match self._record.state:
@@ -66,7 +71,9 @@ class Ticket:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict, None where there is none yet; unscored where the store gives something else."""
+        """The verdict, None where there is none yet; unscored where the store gives something
+        else.
+        """
         if self.poll() != "done":
             return None
         try:
@@ -82,21 +89,25 @@ class Ticket:
         return status
 
     def cancel(self) -> bool:
-        """Cancel it; False where it has a verdict or is cancelled.  A stage that runs is not stopped."""
+        """Cancel it; False where it has a verdict or is cancelled.  A stage that runs is not
+        stopped.
+        """
         if self.poll() in ("done", "cancelled"):
             return False
         return self._tickets.store.swap(self._record, evolve(self._record, state="cancelled"))
 
     def on_done(self, callback: Callback) -> None:
-        """Call ``callback(ticket)`` once, in a thread of this process, when it ends in whatever way."""
+        """Call ``callback(ticket)`` once, in a thread of this process, when it ends in whatever
+        way.
+        """
         self._tickets.watched[self, callback] = None
 
 
 class Tickets(AbstractContextManager["Tickets"]):
     """Submits responses to an environment, and keeps their verdicts.
 
-    Threads of this process judge what waits in the store, also what was submitted before a restart. Several processes may
-    use one store; one of them judges, and another when that one ends.
+    Threads of this process judge what waits in the store, also what was submitted before a restart.
+    Several processes may use one store; one of them judges, and another when that one ends.
 
     Example:
         with Tickets("env.toml", "tickets.sqlite") as tickets:
@@ -124,7 +135,9 @@ class Tickets(AbstractContextManager["Tickets"]):
         self.store: Store = SqliteStore(store) if isinstance(store, (str, os.PathLike)) else store
         given = (self.store, store), (self._env, env)
         self._own = [made for made, it in given if made is not it]
-        self._judges, self._told, self._closed = judges, 0.0, False
+        self._judges = judges
+        self._told = 0.0
+        self._closed = False
         self.watched: dict[tuple[Ticket, Callback], None] = {}
         self._judging: dict[Record, Future[Verdict]] = {}
         self._pool = ThreadPoolExecutor(judges or 1, thread_name_prefix="rlenv-tickets")
@@ -134,7 +147,8 @@ class Tickets(AbstractContextManager["Tickets"]):
     # -- tickets ---------------------------------------------------------------------------------
 
     def submit(self, task: str | Task, response: Response, *, outside: bool = False) -> Ticket:
-        """Keep a response, to be judged; when this returns, the ticket survives the end of the process.
+        """Keep a response, to be judged; when this returns, the ticket survives the end of the
+        process.
 
         Args:
             task: a Task, or the prompt of one of the environment's own.
@@ -146,13 +160,15 @@ class Tickets(AbstractContextManager["Tickets"]):
             TaskError: when JSON would change the task or the response.
         """
         found = self._env.tasks.by_prompt(task) if isinstance(task, str) else task
-        asked, state = _asked(found, response), "outside" if outside else "waiting"
+        asked = _asked(found, response)
+        state = "outside" if outside else "waiting"
         record = Record(token_hex(16), self.fingerprint, asked, state)
         self.store.put(record)
         return Ticket(self, record)
 
     def resolve(self, id: str, outcome: Outcome | float) -> bool:  # noqa: A002 - the field's name
-        """The outcome of a ticket that no stage judges, from wherever it is known; False where it has ended already.
+        """The outcome of a ticket that no stage judges, from wherever it is known; False where it
+        has ended already.
 
         Args:
             id: of a ticket that was submitted with ``outside=True``.
@@ -217,7 +233,9 @@ class Tickets(AbstractContextManager["Tickets"]):
         self._tell()
 
     def _tell(self) -> None:
-        """Call back for what ended; the looks at what is watched take a tenth of the time at most."""
+        """Call back for what ended; the looks at what is watched take a tenth of the time at
+        most.
+        """
         if (start := time.monotonic()) < self._told:
             return
         for ticket, callback in list(self.watched):
@@ -241,7 +259,8 @@ def _asked(task: Task, response: Response) -> str:
     said = given if isinstance(given, str) else [dict(message) for message in given]
     asked = asdict(task, recurse=False) | {"info": dict(task.info), "response": said}
     try:
-        text, lack = json.dumps(asked, allow_nan=False), "JSON would change it"
+        text = json.dumps(asked, allow_nan=False)
+        lack = "JSON would change it"
         if json.loads(text) == asked:
             return text
     except (TypeError, ValueError, RecursionError) as error:
@@ -253,7 +272,8 @@ def _evaluated(env: Environment, asked: str) -> Verdict:
     """The verdict on what a ticket asks; unscored where a store gave something else."""
     try:
         found = json.loads(asked)
-        response, task = found.pop("response"), Task(**found)
+        response = found.pop("response")
+        task = Task(**found)
         if not isinstance(found["prompt"], str) or not isinstance(found["info"], dict):
             raise TypeError("not a task")
         return next(env.evaluate_many([(task, response)]))

@@ -6,4 +6,11 @@ from .chat import ChatPolicy, endpoint
 from .errors import ContextExceeded, EndpointError
 from .sampling import TokenPolicy, token_endpoint
 
-__all__ = ["ChatPolicy", "ContextExceeded", "EndpointError", "TokenPolicy", "endpoint", "token_endpoint"]  # fmt: skip
+__all__ = [
+    "ChatPolicy",
+    "ContextExceeded",
+    "EndpointError",
+    "TokenPolicy",
+    "endpoint",
+    "token_endpoint",
+]

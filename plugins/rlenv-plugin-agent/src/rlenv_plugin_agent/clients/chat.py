@@ -16,9 +16,10 @@ from .server import JSON, Server
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 OURS = {"messages", "model", "n", "prompt", "stream", "tools"}  # what sampling does not set
-# vLLM 0.11 and later (vllm/entrypoints/openai/chat_completion/protocol.py, at 002032ee): `return_token_ids` puts
-# `prompt_token_ids` into the reply and `token_ids` into the choice; with `return_tokens_as_token_ids` the entries of
-# `logprobs.content` name their ids, so that the two lists can be compared.
+# vLLM 0.11 and later (vllm/entrypoints/openai/chat_completion/protocol.py, at 002032ee):
+# `return_token_ids` puts `prompt_token_ids` into the reply and `token_ids` into the choice; with
+# `return_tokens_as_token_ids` the entries of `logprobs.content` name their ids, so that the two
+# lists can be compared.
 IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
 
 
@@ -35,7 +36,9 @@ class ChatPolicy:
     """A policy that asks for chat completions; ``endpoint`` makes one."""
 
     def __init__(self, server: Server, model: str, sampling: JSON, *, token_ids: bool) -> None:
-        self.server, self.model, self.token_ids = server, model, token_ids
+        self.server = server
+        self.model = model
+        self.token_ids = token_ids
         wanted = {**IDS, "logprobs": True} if token_ids else {}
         self._fixed = {**checked(sampling), "model": model, **wanted}
 
@@ -77,7 +80,8 @@ def _accepted(call: Message) -> Message:
     Otherwise a policy could make its episode unscored by a call that no server takes.
     """
     function = mapping(call.get("function"))
-    name, written = str(function.get("name")), function.get("arguments")
+    name = str(function.get("name"))
+    written = function.get("arguments")
     if arguments_of(written) is None:
         written = json.dumps({"arguments": written})
     known = name if NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "_"
@@ -107,21 +111,23 @@ def endpoint(
     """A policy that asks any OpenAI-compatible server.
 
     Example:
-        policy = endpoint("http://127.0.0.1:8000/v1", "Qwen/Qwen3-8B", sampling={"temperature": 1.0})
-        rollout(env, task, policy)
+        policy = endpoint("http://127.0.0.1:8000/v1", "Qwen/Qwen3-8B", sampling={"temperature":
+        1.0}) rollout(env, task, policy)
 
     Args:
         url: up to ``/chat/completions``, which is appended.
         model: as the server names it.
         sampling: further fields of the request, as ``temperature`` or ``max_tokens``.
-        token_ids: ask a vLLM server for the ids that it was given and sampled, which training needs.
-        **network: ``key_env``, the environment variable that holds the key, "" by default; ``timeout``, the seconds of
-            one try, 600 by default; ``retries`` of what may succeed in a moment (429, 5xx, a connection), 5 by
-            default; ``concurrency``, requests in flight in one event loop, 64 by default.
+        token_ids: ask a vLLM server for the ids that it was given and sampled, which training
+            needs.
+        **network: ``key_env``, the environment variable that holds the key, "" by default;
+            ``timeout``, the seconds of one try, 600 by default; ``retries`` of what may succeed in
+            a moment (429, 5xx, a connection), 5 by default; ``concurrency``, requests in flight in
+            one event loop, 64 by default.
 
     Returns:
-        An async policy.  It raises ``ContextExceeded`` where the conversation is longer than the model's context,
-        which ends the episode, and ``EndpointError`` where the server is broken.
+        An async policy.  It raises ``ContextExceeded`` where the conversation is longer than the
+        model's context, which ends the episode, and ``EndpointError`` where the server is broken.
 
     Raises:
         ConfigError: for an argument that cannot be used.

@@ -6,7 +6,9 @@ from rlenv import RlenvError
 
 
 class EndpointError(RlenvError):
-    """The server is broken or set up wrongly: nothing that a policy does, so no reward follows from it."""
+    """The server is broken or set up wrongly: nothing that a policy does, so no reward follows from
+    it.
+    """
 
 
 class ContextExceeded(RlenvError):

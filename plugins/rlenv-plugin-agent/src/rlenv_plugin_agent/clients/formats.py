@@ -30,12 +30,19 @@ class Format:
     sign: str
 
 
-# As vLLM's parsers read them (vllm/tool_parsers/hermes_tool_parser.py, llama_tool_parser.py, mistral_tool_parser.py).
+# As vLLM's parsers read them (vllm/tool_parsers/hermes_tool_parser.py, llama_tool_parser.py,
+# mistral_tool_parser.py).
 FORMATS = {
-    "hermes": Format(re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL), "arguments", "<tool_call>"),
+    "hermes": Format(
+        re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL), "arguments", "<tool_call>"
+    ),
     "mistral": Format(re.compile(r"\[TOOL_CALLS\](.*)\Z", re.DOTALL), "arguments", "[TOOL_CALLS]"),
-    "llama": Format(re.compile(r"\A\s*(?:<\|python_tag\|>\s*)?(\{.*)\Z", re.DOTALL), "parameters", '"parameters": '),
-}  # fmt: skip
+    "llama": Format(
+        re.compile(r"\A\s*(?:<\|python_tag\|>\s*)?(\{.*)\Z", re.DOTALL),
+        "parameters",
+        '"parameters": ',
+    ),
+}
 
 
 def format_of(template: str) -> str:
@@ -46,7 +53,8 @@ def format_of(template: str) -> str:
 def message_in(written: str, form: str) -> dict[str, object]:
     """The message that a text is: its calls, and before them its content.
 
-    Thinking holds no calls.  A call that cannot be read is one of the tool "", whose answer is an error.
+    Thinking holds no calls.  A call that cannot be read is one of the tool "", whose answer is an
+    error.
 
     Args:
         written: what the model wrote.
@@ -72,7 +80,8 @@ def _calls(written: str, key: str) -> list[dict[str, object]]:
 
 def _call(found: object, key: str) -> dict[str, object]:
     given = found if isinstance(found, Mapping) else {}
-    name, arguments = given.get("name"), given.get(key, {})
+    name = given.get("name")
+    arguments = given.get(key, {})
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
         return call("", json.dumps(found))
     return call(name, json.dumps(arguments))

@@ -80,8 +80,8 @@ def call(name: str, arguments: object) -> dict[str, object]:
 
 
 def arguments_of(written: object) -> dict[str, object] | None:
-    """The arguments of a call as an object; None for what servers and templates reject: text that is no object of JSON,
-    or one deeper than 64 levels."""
+    """The arguments of a call as an object; None for what servers and templates reject: text that
+    is no object of JSON, or one deeper than 64 levels."""
     # `int` raises for NaN and Infinity, which are no numbers of JSON
     found = json_of(written, int) if isinstance(written, str) else written
     return found if isinstance(found, dict) and _is_flat(found, DEPTH) else None
@@ -110,8 +110,8 @@ def tokens_of(
         usage: what the server counted: ``prompt_tokens`` and ``completion_tokens``.
 
     Returns:
-        Tokens; with ``exact=False`` where ids are missing, are no ids, or differ in number from ``usage``, from the
-        log-probabilities or from ``names``.
+        Tokens; with ``exact=False`` where ids are missing, are no ids, or differ in number from
+        ``usage``, from the log-probabilities or from ``names``.
     """
     try:
         made = Tokens(_listed(prompt_ids), _listed(ids), _known(logprobs))

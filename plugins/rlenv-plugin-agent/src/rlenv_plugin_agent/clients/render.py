@@ -1,4 +1,6 @@
-"""Conversations as token ids: a model's chat template and tokenizer, where no content becomes a control token."""
+"""Conversations as token ids: a model's chat template and tokenizer, where no content becomes a
+control token.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Messages: TypeAlias = Sequence[Message]
-SPLIT, END = "\ufdd0", "\ufdd1"  # noncharacters of Unicode: no text holds them
+# noncharacters of Unicode: no text holds them
+SPLIT = "\ufdd0"
+END = "\ufdd1"
 
 
 @define(slots=False)
@@ -59,7 +63,9 @@ class Renderer:
         try:
             return compiled(self.template)
         except TemplateSyntaxError as error:
-            raise ConfigError(f"the chat template cannot be read: line {error.lineno}: {error}") from None  # fmt: skip
+            raise ConfigError(
+                f"the chat template cannot be read: line {error.lineno}: {error}"
+            ) from None
 
     def check(self) -> None:
         """Read the template.
@@ -95,7 +101,8 @@ class Renderer:
             new: what was said since.
             tools: as for ``prompt``.
             last: the control token that the model sampled last, "" where a limit cut its message.
-            called: the names of the tools that the message called, in order, or one name for all; "" for none.
+            called: the names of the tools that the message called, in order, or one name for all;
+                "" for none.
 
         Raises:
             ConfigError: the template leaves out what the model writes.
@@ -110,7 +117,8 @@ class Renderer:
         return self.encode(after[place:] if end else after[place:].removeprefix(last))
 
     def _end(self, before: str, after: str) -> tuple[int, str]:
-        """Where in ``after`` the message of the model ends, and with which control token, "" for none.
+        """Where in ``after`` the message of the model ends, and with which control token, "" for
+        none.
 
         Args:
             before: what the template writes behind the message where it is the last.
@@ -126,7 +134,9 @@ class Renderer:
         return (ends[-1].end(), ends[-1][0]) if ends else (len(after[:same].rstrip()), "")
 
     def _calls(self, new: Messages, called: Sequence[str]) -> list[Message]:
-        """The calls that these results answer; templates as Gemma's find the name of a result by its id."""
+        """The calls that these results answer; templates as Gemma's find the name of a result by
+        its id.
+        """
         if not any(called):
             return []
         results = [each for each in new if each.get("role") == "tool"]
@@ -152,7 +162,8 @@ class Renderer:
 
     def _behind(self, new: Messages, tools: Messages, calls: Sequence[Message]) -> tuple[str, str]:
         """``_around`` for a message with these calls."""
-        # Some templates write the content of a message behind the results of its calls, some write no calls.
+        # Some templates write the content of a message behind the results of its calls, some write
+        # no calls.
         for content in ("", END) if calls else (END,):
             said: dict[str, object] = {"role": "assistant", "content": content}
             said |= {"tool_calls": calls} if calls else {}
@@ -195,12 +206,16 @@ class Renderer:
 
     @cached_property
     def _marks(self) -> frozenset[int]:
-        """The control tokens that no content is; not the one for what the vocabulary does not hold."""
+        """The control tokens that no content is; not the one for what the vocabulary does not
+        hold.
+        """
         unknown = getattr(self.tokenizer.model, "unk_token", None)
         return frozenset(at for at, each in self.special.items() if each != unknown)
 
     def _safe(self, message: Message) -> Message:
-        """The message with safe contents, and arguments of calls as objects, which templates expect."""
+        """The message with safe contents, and arguments of calls as objects, which templates
+        expect.
+        """
         made = {key: self._each(value) for key, value in message.items() if key != "tool_calls"}
         calls = message.get("tool_calls")
         if isinstance(calls, Sequence):
@@ -209,7 +224,8 @@ class Renderer:
 
     def _called(self, found: object) -> Mapping[str, object]:
         function = mapping(mapping(found).get("function"))
-        name, written = self.safe(str(function.get("name"))), function.get("arguments")
+        name = self.safe(str(function.get("name")))
+        written = function.get("arguments")
         given = arguments_of(written)
         arguments = {"arguments": str(written)} if given is None else given
         return {**mapping(found), "function": {"name": name, "arguments": self._each(arguments)}}
@@ -230,14 +246,21 @@ def _check_written(messages: Sequence[Message], text: str) -> None:
     for message in messages:
         words = re.findall(r"[A-Za-z0-9]+", str(message.get("content", "")))
         if max(words, key=len, default="") not in text:
-            raise EndpointError(f"the chat template leaves out messages of the role {message.get('role')}")  # fmt: skip
+            raise EndpointError(
+                f"the chat template leaves out messages of the role {message.get('role')}"
+            )
 
 
 def _with_texts(message: Message) -> Message:
     calls = [
-        {**each, "function": {**each["function"], "arguments": tojson(each["function"]["arguments"])}}
-        for each in cast("Sequence[Mapping[str, Mapping[str, object]]]", message.get("tool_calls", ()))
-    ]  # fmt: skip
+        {
+            **each,
+            "function": {**each["function"], "arguments": tojson(each["function"]["arguments"])},
+        }
+        for each in cast(
+            "Sequence[Mapping[str, Mapping[str, object]]]", message.get("tool_calls", ())
+        )
+    ]
     return {**message, "tool_calls": calls} if calls else message
 
 
@@ -245,19 +268,23 @@ def load_renderer(folder: str | Path, template: str = "", **options: object) -> 
     """The tokenizer and the chat template of a model's folder, as Hugging Face lays it out.
 
     Args:
-        folder: holds ``tokenizer.json``, ``tokenizer_config.json``, and ``chat_template.jinja`` or the template in the
-            configuration.
+        folder: holds ``tokenizer.json``, ``tokenizer_config.json``, and ``chat_template.jinja`` or
+            the template in the configuration.
         template: takes the place of the model's own.
         **options: further variables of the template.
 
     Raises:
-        ConfigError: for a file that is missing or cannot be read, or a package that is not installed.
+        ConfigError: for a file that is missing or cannot be read, or a package that is not
+            installed.
     """
     try:
         import jinja2  # noqa: F401 - for the template
         from tokenizers import Tokenizer
     except ImportError:
-        raise ConfigError("token ids need the packages tokenizers and jinja2: install the extra `tokens` of rlenv-plugin-agent") from None  # fmt: skip
+        raise ConfigError(
+            "token ids need the packages tokenizers and jinja2: install the extra `tokens` of"
+            " rlenv-plugin-agent"
+        ) from None
     home = Path(folder)
     try:
         config = json.loads((home / "tokenizer_config.json").read_text("utf-8"))

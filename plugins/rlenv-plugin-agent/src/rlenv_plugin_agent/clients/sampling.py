@@ -1,4 +1,6 @@
-"""``token_endpoint``: a policy that sends token ids and gets token ids, so that no text is tokenized twice."""
+"""``token_endpoint``: a policy that sends token ids and gets token ids, so that no text is
+tokenized twice.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ class Sampled:
 
 
 def _completions(model: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]:
-    """vLLM (vllm/entrypoints/openai/completion/protocol.py, at 002032ee): a prompt may be ids; without ``max_tokens``
-    16 tokens are sampled, with null as many as fit."""
+    """vLLM (vllm/entrypoints/openai/completion/protocol.py, at 002032ee): a prompt may be ids;
+    without ``max_tokens`` 16 tokens are sampled, with null as many as fit."""
     asked = {"model": model, "prompt": [*ids], "max_tokens": None, **sampling, "logprobs": 1}
     return "/completions", {**asked, **IDS, "skip_special_tokens": False}
 
@@ -58,8 +60,8 @@ def _of_completions(reply: JSON, _: Ids, where: str) -> Sampled:
 
 
 def _generate(_: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]:
-    """SGLang (python/sglang/srt/managers/io_struct.py, at 001067ff): ``GenerateReqInput``.  Without ``max_new_tokens``
-    128 tokens are sampled, with null as many as fit."""
+    """SGLang (python/sglang/srt/managers/io_struct.py, at 001067ff): ``GenerateReqInput``.  Without
+    ``max_new_tokens`` 128 tokens are sampled, with null as many as fit."""
     asked = {"max_new_tokens": None, **sampling, "skip_special_tokens": False}
     if "max_tokens" in sampling:
         asked["max_new_tokens"] = asked.pop("max_tokens")
@@ -120,13 +122,20 @@ class TokenPolicy:
         return await self.begin()(messages, tools)
 
     async def sample(self, ids: Ids) -> Sampled:
-        """What the model samples behind these ids; exact only where the server was given exactly them."""
+        """What the model samples behind these ids; exact only where the server was given exactly
+        them.
+        """
         request, read = WIRES[self.wire]
         path, body = request(self.model, ids, self.sampling)
         where = self.server.url + path
         found = read(await self.server.ask(path, body), ids, where)
-        tokens, known = found.tokens, self.renderer.tokenizer.id_to_token
-        exact = tokens.exact and tokens.prompt_ids == tuple(ids) and all(at >> 32 == 0 and known(at) is not None for at in tokens.ids)  # fmt: skip
+        tokens = found.tokens
+        known = self.renderer.tokenizer.id_to_token
+        exact = (
+            tokens.exact
+            and tokens.prompt_ids == tuple(ids)
+            and all(at >> 32 == 0 and known(at) is not None for at in tokens.ids)
+        )
         if not exact:
             return Sampled(Tokens(ids, (), exact=False), found.text, found.stopped)
         return found
@@ -135,7 +144,8 @@ class TokenPolicy:
 class Conversation:
     """One conversation with a model, in which every prompt begins with the ids of the call before.
 
-    Where the history is another than what was said so far, or other tools are offered, it begins anew.
+    Where the history is another than what was said so far, or other tools are offered, it begins
+    anew.
     """
 
     def __init__(self, policy: TokenPolicy) -> None:
@@ -150,19 +160,23 @@ class Conversation:
         """The model's message with the ids that it is made of."""
         prompt = self._prompt(messages, tools)
         found = await self._policy.sample(prompt)
-        model, ids, written = self._policy.renderer, found.tokens.ids, found.text
+        model = self._policy.renderer
+        ids = found.tokens.ids
+        written = found.text
         self._last = model.special.get(ids[-1], "") if ids and found.stopped else ""
         if ids:
             shown = ids[:-1] if ids[-1] in model.special else ids
             written = text(model.tokenizer.decode([*shown], skip_special_tokens=False))
         message = message_in(written, self._policy.calls if tools else "")
-        self._said, self._tools = [*map(_essence, (*messages, message))], [*tools]
+        self._said = [*map(_essence, (*messages, message))]
+        self._tools = [*tools]
         self._ids = [*prompt, *ids] if ids else []
         self._called = _names(message)
         return Reply(message, found.tokens)
 
     def _prompt(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
-        held, renderer = len(self._said), self._policy.renderer
+        held = len(self._said)
+        renderer = self._policy.renderer
         same = [*map(_essence, messages[:held])] == self._said and [*tools] == self._tools
         if not (new := messages[held:]) or not self._ids or not same:
             return renderer.prompt(messages, tools)
@@ -197,12 +211,14 @@ def token_endpoint(
 ) -> TokenPolicy:
     """A policy that sends the ids of the conversation and gets the ids that the model sampled.
 
-    What the model sampled is never tokenized again: the next prompt is the ids so far and the rendering of the new
-    messages alone.  So all calls of an episode are one sequence to train on, whatever the template makes of history.
-    Control tokens in contents, as ``<|im_start|>`` in the result of a tool, are encoded as plain text.
+    What the model sampled is never tokenized again: the next prompt is the ids so far and the
+    rendering of the new messages alone.  So all calls of an episode are one sequence to train on,
+    whatever the template makes of history. Control tokens in contents, as ``<|im_start|>`` in the
+    result of a tool, are encoded as plain text.
 
     Example:
-        policy = token_endpoint("http://127.0.0.1:30000", "default", "models/Qwen3-8B", wire="sglang")
+        policy = token_endpoint("http://127.0.0.1:30000", "default", "models/Qwen3-8B",
+        wire="sglang")
 
     Args:
         url: for vLLM up to ``/completions``, for SGLang up to ``/generate``.
@@ -211,8 +227,10 @@ def token_endpoint(
         wire: ``vllm``: ``/v1/completions``; ``sglang``: ``/generate``.
         template: takes the place of the model's chat template.
         options: variables of the template, as ``{"enable_thinking": False}``.
-        calls: how the model writes calls of tools, ``hermes``, ``mistral`` or ``llama``; by default as its template.
-        sampling: further parameters, as ``temperature`` or ``max_tokens``; without the latter, as many as fit.
+        calls: how the model writes calls of tools, ``hermes``, ``mistral`` or ``llama``; by default
+            as its template.
+        sampling: further parameters, as ``temperature`` or ``max_tokens``; without the latter, as
+            many as fit.
         **network: as for ``endpoint``.
 
     Raises:

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 JSON: TypeAlias = Mapping[str, object]
 LARGEST = 64 << 20  # bytes of a reply; one of 32,000 tokens with log-probabilities has about 5 MB
-PAUSE, LONGEST_PAUSE, LONGEST_WAIT = 0.5, 30.0, 120.0  # seconds
+# seconds
+PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+LONGEST_WAIT = 120.0
 JITTER = random.SystemRandom()
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529}
-# vLLM (vllm/renderers/params.py, vllm/exceptions.py): "the model's context length is only N tokens", "maximum context
-# length is"; SGLang (managers/tokenizer_manager.py): "is longer than the model's context length", "exceeds the model's
-# maximum context length"; OpenAI: code "context_length_exceeded"; llama.cpp: "exceeds the available context size".
+# vLLM (vllm/renderers/params.py, vllm/exceptions.py): "the model's context length is only N
+# tokens", "maximum context length is"; SGLang (managers/tokenizer_manager.py): "is longer than the
+# model's context length", "exceeds the model's maximum context length"; OpenAI: code
+# "context_length_exceeded"; llama.cpp: "exceeds the available context size".
 CONTEXT = re.compile(
     r"context_length_exceeded|context length|exceed_context_size|exceeds? the (available )?context"
     r"|prompt is too long|maximum (prompt|input) length",
@@ -42,7 +46,8 @@ class Server:
     """A server of models; it opens nothing before the first request.
 
     Args:
-        url: what the paths of requests are appended to, as ``http://127.0.0.1:8000/v1``, without a slash at its end.
+        url: what the paths of requests are appended to, as ``http://127.0.0.1:8000/v1``, without a
+            slash at its end.
         key_env: the environment variable that holds the key; "" for a server that wants none.
         timeout: seconds of one try, in (0, 86400].
         retries: how often a failed request is sent again, 0 or more.
@@ -72,7 +77,10 @@ class Server:
     def _key(self) -> str:
         found = os.environ.get(self.key_env, "").strip() if self.key_env else ""
         if self.key_env and not (found.isascii() and found.isprintable() and found):
-            raise ConfigError(f"{self.url} needs a key: set the environment variable {self.key_env}, or key_env to \"\"")  # fmt: skip
+            raise ConfigError(
+                f"{self.url} needs a key: set the environment variable {self.key_env}, or key_env"
+                ' to ""'
+            )
         return found
 
     async def ask(self, path: str, body: JSON) -> JSON:
@@ -84,9 +92,11 @@ class Server:
 
         Raises:
             ContextExceeded: the model's context cannot hold the request.
-            EndpointError: there is no reply, after all retries; it names the server and what it said.
+            EndpointError: there is no reply, after all retries; it names the server and what it
+                said.
         """
-        data, tried = json.dumps(body).encode(), 0
+        data = json.dumps(body).encode()
+        tried = 0
         async with self._gate():
             while True:
                 try:
@@ -109,11 +119,16 @@ class Server:
         headers |= {"Authorization": f"Bearer {key}"} if (key := self._key()) else {}
         limit = aiohttp.ClientTimeout(total=self.timeout)
         try:
-            # A session for each request: a pool would have to be closed by whoever ends the event loop.
+            # A session for each request: a pool would have to be closed by whoever ends the event
+            # loop.
             async with (
-                aiohttp.ClientSession(timeout=limit, auto_decompress=False, trust_env=False) as session,
-                session.post(self.url + path, data=data, headers=headers, allow_redirects=False) as response,
-            ):  # fmt: skip
+                aiohttp.ClientSession(
+                    timeout=limit, auto_decompress=False, trust_env=False
+                ) as session,
+                session.post(
+                    self.url + path, data=data, headers=headers, allow_redirects=False
+                ) as response,
+            ):
                 late = TryAgain(f"a reply of more than {LARGEST:,} bytes")
                 body = b"".join([each async for each in pieces(response.content, LARGEST, late)])
         except TimeoutError:
@@ -129,7 +144,9 @@ class Server:
         text = " ".join(body[:2000].decode("utf-8", "replace").split())[:300]
         failed = status in AGAIN or 400 <= status < 500 or mapping(found).get("error")
         if status == 413 or (failed and status != 429 and CONTEXT.search(text)):
-            raise ContextExceeded(f"{self.url}{path}: the conversation is longer than the model's context")  # fmt: skip
+            raise ContextExceeded(
+                f"{self.url}{path}: the conversation is longer than the model's context"
+            )
         if status in AGAIN or status == 200:
             raise TryAgain(f"HTTP {status}: {text}", _seconds(after))
         raise self._broken(path, f"HTTP {status}: {text}")
@@ -142,7 +159,9 @@ class Server:
         return self._gates.setdefault(here, asyncio.Semaphore(self.concurrency))
 
 
-async def pieces(content: aiohttp.StreamReader, most: int, error: Exception) -> AsyncIterator[bytes]:  # fmt: skip
+async def pieces(
+    content: aiohttp.StreamReader, most: int, error: Exception
+) -> AsyncIterator[bytes]:
     """What a stream brings.
 
     Args:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @cache
 def _generation() -> type[Extension]:
-    """The tag ``{% generation %}`` around what the model writes, which marks it for training; here it changes nothing.
+    """The tag ``{% generation %}`` around what the model writes, which marks it for training; here
+    it changes nothing.
 
     As the AssistantTracker of transformers (transformers/utils/chat_template_utils.py).
     """

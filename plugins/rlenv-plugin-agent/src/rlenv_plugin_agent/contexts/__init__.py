@@ -1,8 +1,8 @@
 """Context managers: what a policy is shown of a long history.
 
-Each is a function ``(messages, budget, count, given=None) -> messages`` without a state: the same history gives the
-same view.  It keeps the task, never parts a call from its result, and raises ``ContextOverflow`` where what it promises
-to keep has no room.
+Each is a function ``(messages, budget, count, given=None) -> messages`` without a state: the same
+history gives the same view.  It keeps the task, never parts a call from its result, and raises
+``ContextOverflow`` where what it promises to keep has no room.
 """
 
 from __future__ import annotations
@@ -13,4 +13,21 @@ from .managers import CONTEXTS, Context, fold, markov, recency, summary, summary
 from .references import Record, unfold
 from .views import Views
 
-__all__ = ["CONTEXTS", "Context", "ContextOverflow", "Count", "Counted", "Record", "Views", "counter", "estimate", "fold", "guarded", "markov", "recency", "summary", "summary_by", "unfold"]  # fmt: skip
+__all__ = [
+    "CONTEXTS",
+    "Context",
+    "ContextOverflow",
+    "Count",
+    "Counted",
+    "Record",
+    "Views",
+    "counter",
+    "estimate",
+    "fold",
+    "guarded",
+    "markov",
+    "recency",
+    "summary",
+    "summary_by",
+    "unfold",
+]

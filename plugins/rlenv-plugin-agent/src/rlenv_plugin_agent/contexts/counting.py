@@ -12,7 +12,8 @@ from .growing import GrowingHistory
 T = TypeVar("T")
 Count: TypeAlias = Callable[[Sequence[Message]], int]
 
-FRAME = 24  # tokens that a template puts around a message, at most: role, marks of begin and end, new lines
+# tokens that a template puts around a message, at most: role, marks of begin and end, new lines
+FRAME = 24
 CALL = 32  # and around one call of a tool
 MEDIA = 16_384  # tokens of an image at most, as of Qwen2-VL
 TEXTS = ("content", "reasoning_content", "name", "tool_call_id")
@@ -39,8 +40,9 @@ def counter(length: Callable[[str], int]) -> Count:
     return count
 
 
-# A token of a byte-level BPE, or of SentencePiece with byte fallback, stands for one byte or more; so no text has more
-# tokens than bytes.  A normalization that makes texts longer, as NFKC, is not covered.
+# A token of a byte-level BPE, or of SentencePiece with byte fallback, stands for one byte or more;
+# so no text has more tokens than bytes.  A normalization that makes texts longer, as NFKC, is not
+# covered.
 estimate = counter(utf8)
 
 
@@ -103,7 +105,8 @@ def calls(message: Message) -> Iterator[Mapping[str, object]]:
 
 
 def guarded(count: Count | None) -> Count:
-    """The count, or the estimate where it raises, as tokenizers do for texts that look like their special tokens.
+    """The count, or the estimate where it raises, as tokenizers do for texts that look like their
+    special tokens.
 
     Args:
         count: None for the estimate.
@@ -119,7 +122,8 @@ def guarded(count: Count | None) -> Count:
 
 
 class Counted:
-    """A count that remembers: each message of an episode is counted once, so 600 turns cost no 600² counts.
+    """A count that remembers: each message of an episode is counted once, so 600 turns cost no 600²
+    counts.
 
     Messages are taken by identity, and kept.  Make one for each episode and pass it as ``count``.
 
@@ -132,7 +136,9 @@ class Counted:
         self._found: dict[tuple[int, Hashable], tuple[Message, object]] = {}
         self._grown: dict[int | None, GrowingHistory] = {}
         self._history: Sequence[Message] = ()
-        self._known, self._total = 0, 0  # messages of the history, and their tokens
+        # messages of the history, and their tokens
+        self._known = 0
+        self._total = 0
 
     def __call__(self, messages: Sequence[Message]) -> int:
         return sum(self.memo(message, "tokens", self._one) for message in messages)
@@ -144,7 +150,9 @@ class Counted:
             history: the same list each time.
         """
         if history is not self._history or len(history) < self._known:
-            self._history, self._known, self._total = history, 0, 0
+            self._history = history
+            self._known = 0
+            self._total = 0
         self._total += self(history[self._known :])
         self._known = len(history)
         return self._total

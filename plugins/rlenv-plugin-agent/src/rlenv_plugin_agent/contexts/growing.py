@@ -1,4 +1,6 @@
-"""What context managers remember of a history that only grows, so that a turn costs what is new and what is shown."""
+"""What context managers remember of a history that only grows, so that a turn costs what is new and
+what is shown.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ Make: TypeAlias = Callable[[int, Turn], tuple[Turn, int]]  # a turn as it is sho
 
 
 class Sizes(list[int]):
-    """Tokens of turns, and before each of them the tokens of all earlier ones; the last item is their sum."""
+    """Tokens of turns, and before each of them the tokens of all earlier ones; the last item is
+    their sum.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +63,8 @@ class GrowingHistory:
     """The task's messages and the turns of one history.
 
     Args:
-        given: how many of the messages the task gave, None for those before the first of the assistant.
+        given: how many of the messages the task gave, None for those before the first of the
+            assistant.
     """
 
     def __init__(self, given: int | None) -> None:
@@ -68,7 +73,8 @@ class GrowingHistory:
 
     def _begin(self, messages: Sequence[Message]) -> None:
         """Another history."""
-        self._messages, self._seen = messages, 0
+        self._messages = messages
+        self._seen = 0
         self._last: Message | None = None
         self._starts: list[int] = []
         self.head: list[Message] = []
@@ -76,7 +82,9 @@ class GrowingHistory:
         self._shown: dict[Hashable, ShownTurns] = {}
         self._cited: dict[str, int] = {}  # by reference, the turn that cites it first
         self._scanned = 0  # turns whose citations are known
-        self._names, self._texts, self._read = Counter[str](), list[str](), 0
+        self._names = Counter[str]()
+        self._texts = list[str]()
+        self._read = 0
 
     def grow(self, messages: Sequence[Message]) -> None:
         """Take in what is new.
@@ -96,7 +104,8 @@ class GrowingHistory:
         pairs = zip(self._starts[known:], ends, strict=False)
         self.turns[known:] = [messages[start:end] for start, end in pairs]
         self.head = [*messages[: self._starts[0] if self._starts else len(messages)]]
-        self._seen, self._last = len(messages), messages[-1] if messages else None
+        self._seen = len(messages)
+        self._last = messages[-1] if messages else None
 
     def shown(self, key: Hashable, make: Make) -> ShownTurns:
         """The turns as ``make`` shows them.

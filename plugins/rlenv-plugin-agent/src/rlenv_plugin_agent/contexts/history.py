@@ -22,7 +22,9 @@ Make: TypeAlias = Callable[..., Message]  # what is shown of a result
 
 
 class ContextOverflow(Exception):
-    """No view of the history that keeps what the context manager promises has room in the budget."""
+    """No view of the history that keeps what the context manager promises has room in the
+    budget.
+    """
 
 
 class History:
@@ -32,7 +34,8 @@ class History:
         messages: of the episode so far.
         budget: tokens that may be shown.
         count: of tokens.
-        given: how many of the messages the task gave; by default those before the first of the assistant.
+        given: how many of the messages the task gave; by default those before the first of the
+            assistant.
         unfolds: a result that is cut names its reference.
 
     Raises:
@@ -40,11 +43,20 @@ class History:
     """
 
     def __init__(
-        self, messages: Sequence[Message], budget: int, count: Count, given: int | None, *, unfolds: bool = False
-    ) -> None:  # fmt: skip
-        self.messages, self.budget, self.count = messages, budget, counted(count)
+        self,
+        messages: Sequence[Message],
+        budget: int,
+        count: Count,
+        given: int | None,
+        *,
+        unfolds: bool = False,
+    ) -> None:
+        self.messages = messages
+        self.budget = budget
+        self.count = counted(count)
         self.grown = self.count.grown(messages, given)
-        self.head, self.turns = self.grown.head, self.grown.turns
+        self.head = self.grown.head
+        self.turns = self.grown.turns
         self.room = budget - self.count(self.head)
         self.unfolds = unfolds
         if self.room < 0:
@@ -56,7 +68,9 @@ class History:
         return plain.sizes.passed[-1] <= self.room
 
     def full(self) -> Shown:
-        """The turns with long results cut: a quarter of the room is the most that the results of a turn take."""
+        """The turns with long results cut: a quarter of the room is the most that the results of a
+        turn take.
+        """
         return self._shown(self._cut)
 
     def compact(self) -> Shown:
@@ -64,7 +78,9 @@ class History:
         return self._shown(self._stub)
 
     def view(self, first: int, note: str, turns: Sequence[Turn]) -> list[Message]:
-        """The task, the note at the end of its last message, and of these turns those from ``first``."""
+        """The task, the note at the end of its last message, and of these turns those from
+        ``first``.
+        """
         head = user_said(self.head, note) if note else self.head
         return [*head, *(message for turn in turns[first:] for message in turn)]
 
@@ -76,7 +92,8 @@ class History:
         """
         for make in views:
             shown = make()
-            known, new = shown[len(self.head) :], shown[: len(self.head)]
+            known = shown[len(self.head) :]
+            new = shown[: len(self.head)]
             if self.count.count(new) + self.count(known) <= self.budget:
                 return shown
         raise ContextOverflow(f"the last turn has no room in {self.budget:,} tokens")
@@ -137,16 +154,18 @@ def split(messages: Messages, given: Given = None) -> tuple[list[Message], list[
 def start(sizes: Sequence[int], room: int) -> int:
     """The first of the turns that are shown; the last one always is.
 
-    When the turns have outgrown the room, those shown take half of it, and the next ones are appended until it is full
-    again.  So the prompt of a call begins with that of the call before, but for a few calls: servers keep their
-    prefix caches, and a trainer gets few samples of an episode, not one for each turn.
+    When the turns have outgrown the room, those shown take half of it, and the next ones are
+    appended until it is full again.  So the prompt of a call begins with that of the call before,
+    but for a few calls: servers keep their prefix caches, and a trainer gets few samples of an
+    episode, not one for each turn.
 
     Args:
         sizes: tokens of each turn.
         room: tokens for all.
     """
     passed = sizes.passed if isinstance(sizes, Sizes) else [*accumulate(sizes, initial=0)]
-    total, step = passed[-1], max(1, room // 2)
+    total = passed[-1]
+    step = max(1, room // 2)
     if total <= room or not sizes:
         return 0
     cut = -(-(total - room) // step) * step

@@ -44,10 +44,12 @@ def recency(messages: Messages, budget: int, count: Count, given: Given = None) 
 
 
 def markov(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a state and the last turn, from the first turn on: the next message depends on nothing else.
+    """The task, a state and the last turn, from the first turn on: the next message depends on
+    nothing else.
 
-    The state says how many turns and calls there were, and repeats the latest texts of the policy itself, as far as a
-    quarter of the room goes.  So the policy should report in each message what it knows.
+    The state says how many turns and calls there were, and repeats the latest texts of the policy
+    itself, as far as a quarter of the room goes.  So the policy should report in each message what
+    it knows.
     """
     history = History(messages, budget, count, given)
     full, _ = history.full()
@@ -59,9 +61,11 @@ def markov(messages: Messages, budget: int, count: Count, given: Given = None) -
 
 
 def summary(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a summary and the latest turns; the summary names every reference that the policy cited.
+    """The task, a summary and the latest turns; the summary names every reference that the policy
+    cited.
 
-    It has a line for each call, the latest ones where there is no room for all.  What tools said is not quoted.
+    It has a line for each call, the latest ones where there is no room for all.  What tools said is
+    not quoted.
     """
     return summary_by(_lines)(messages, budget, count, given)
 
@@ -75,24 +79,27 @@ def summary_by(write: Writer) -> Context:
         mine = summary_by(write)
 
     Args:
-        write: gets the history, how many of its turns are left out, and tokens; returns the summary, which is cut where
-            it is longer.  What the policy cites there is added to it.
+        write: gets the history, how many of its turns are left out, and tokens; returns the
+            summary, which is cut where it is longer.  What the policy cites there is added to it.
     """
 
     return partial(_latest, make=partial(_summary, write), least=2)
 
 
 def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task and all turns, older results as stubs that name what the tool ``unfold`` shows again.
+    """The task and all turns, older results as stubs that name what the tool ``unfold`` shows
+    again.
 
-    Where the stubs alone fill half of the room, the oldest turns are folded too: a note says which, and names every
-    reference that the policy cited there.
+    Where the stubs alone fill half of the room, the oldest turns are folded too: a note says which,
+    and names every reference that the policy cited there.
     """
     history = History(messages, budget, count, given, unfolds=True)
     if history.fits:
         return [*messages]
-    (full, wide), (compact, narrow) = history.full(), history.compact()
-    make, last = partial(_folded, history), len(full) - 1
+    (full, wide) = history.full()
+    (compact, narrow) = history.compact()
+    make = partial(_folded, history)
+    last = len(full) - 1
     first, note, room = _window(history, narrow, 2, make, 0)
     extra = [a - b for a, b in zip(wide[first:], narrow[first:], strict=True)]
     whole = first + start(extra, room - room // 2)
@@ -107,14 +114,20 @@ def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> 
 
 
 def _latest(
-    messages: Sequence[Message], budget: int, count: Count, given: int | None = None,
-    *, make: Callable[[History, int, int], str], least: int,
-) -> list[Message]:  # fmt: skip
+    messages: Sequence[Message],
+    budget: int,
+    count: Count,
+    given: int | None = None,
+    *,
+    make: Callable[[History, int, int], str],
+    least: int,
+) -> list[Message]:
     """The task, a note and the latest turns; ``make`` and ``least`` as for ``_window``."""
     history = History(messages, budget, count, given)
     if history.fits:
         return [*messages]
-    (full, sizes), note_of = history.full(), partial(make, history)
+    (full, sizes) = history.full()
+    note_of = partial(make, history)
     first, note, _ = _window(history, sizes, 1, note_of, least)
     pairs = ((first, note), (last := len(full) - 1, note_of(last, 0)))
     return history.first_that_fits(partial(history.view, *pair, full) for pair in pairs)
@@ -125,8 +138,8 @@ def _window(
 ) -> tuple[int, str, int]:
     """The first turn that is shown, the note of those before it, and the room that the note leaves.
 
-    The note gets as many eighths of the room as it needs.  That depends on the turns before the first one alone, so
-    the view keeps its beginning while turns are appended.
+    The note gets as many eighths of the room as it needs.  That depends on the turns before the
+    first one alone, so the view keeps its beginning while turns are appended.
 
     Args:
         history: with some room.
@@ -135,7 +148,9 @@ def _window(
         make: the note by the first turn that is shown and the tokens that it may have.
         least: eighths for the note, 0 to 7.
     """
-    first, note, room = 0, "", history.room
+    first = 0
+    note = ""
+    room = history.room
     for eighths in range(least, 8):
         reserve = history.room * eighths // 8
         room = history.room - reserve
@@ -162,7 +177,8 @@ def _summary(write: Writer, history: History, first: int, room: int) -> str:
     left = room - history.count.count([_note(facts)])
     if left <= 0:
         return facts
-    last, key = history.turns[first - 1][0], (write, first, left)
+    last = history.turns[first - 1][0]
+    key = (write, first, left)
     text = history.count.memo(last, key, lambda _: write(history, first, left))
     return f"{facts}\n{_cut(history, text, left)}"
 
@@ -201,7 +217,11 @@ def _names(message: Message) -> list[str]:
 def _functions(message: Message) -> list[tuple[str, str]]:
     """Name and arguments of each call."""
     made = (call.get("function") for call in calls(message))
-    return [(str(each.get("name")), str(each.get("arguments"))) for each in made if isinstance(each, dict)]  # fmt: skip
+    return [
+        (str(each.get("name")), str(each.get("arguments")))
+        for each in made
+        if isinstance(each, dict)
+    ]
 
 
 def _within(history: History, texts: Iterable[str], room: int) -> Iterable[str]:
@@ -232,4 +252,9 @@ def _note(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-CONTEXTS: Mapping[str, Context] = {"recency": recency, "markov": markov, "summary": summary, "fold": fold}  # fmt: skip
+CONTEXTS: Mapping[str, Context] = {
+    "recency": recency,
+    "markov": markov,
+    "summary": summary,
+    "fold": fold,
+}

@@ -18,15 +18,18 @@ from .counting import text_of
 from .growing import Turn
 from .history import split
 
-# A turn or result of this episode, an address, or a name in brackets as [doc-12]; not an index as in a[0].
+# A turn or result of this episode, an address, or a name in brackets as [doc-12]; not an index as
+# in a[0].
 OWN = r"(?:turn_\d{1,6}|result_\d{1,6}_\d{1,6})(?!\w)"
-NAME, URL = r"(?<![\w\])])\[[\w.:/#-]{1,64}\](?!\()", r"https?://[^\s<>\"'`\])}]+"
+NAME = r"(?<![\w\])])\[[\w.:/#-]{1,64}\](?!\()"
+URL = r"https?://[^\s<>\"'`\])}]+"
 REFERENCE = re.compile(rf"(?<!\w){OWN}|{URL}|{NAME}")
 LONGEST = 16_000  # characters that one call of unfold shows
 
 
 def cited(message: Message) -> tuple[str, ...]:
-    """The references in what the policy shows of a message, in order; those in hidden reasoning are not cited.
+    """The references in what the policy shows of a message, in order; those in hidden reasoning are
+    not cited.
 
     What a tool said is never a citation, so no tool can make the episode keep anything.
     """

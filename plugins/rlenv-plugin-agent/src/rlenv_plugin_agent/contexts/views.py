@@ -42,7 +42,9 @@ class Views:
             given: how many messages it begins with; they are always shown.
             tools: as the policy is offered them; their schemas take room too.
         """
-        self._count, self._given, self._tools = Counted(self._plain), given, tools
+        self._count = Counted(self._plain)
+        self._given = given
+        self._tools = tools
         self._schemas: int | None = None
 
     def __call__(self, messages: Sequence[Message], budget: int) -> Sequence[Message]:

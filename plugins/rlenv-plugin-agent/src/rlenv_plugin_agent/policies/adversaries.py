@@ -1,7 +1,7 @@
 """Policies that solve nothing: what they earn is what an environment pays for nothing.
 
-Each is a function of (messages, tools, seed).  It is a policy as it is, with seed 0, and has no memory of its own: what it
-draws follows from the seed and the messages.
+Each is a function of (messages, tools, seed).  It is a policy as it is, with seed 0, and has no
+memory of its own: what it draws follows from the seed and the messages.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Adversary(Protocol):
 
 SPAM = 24  # calls of one message
 ROUNDS = 3  # messages with calls before the policies that end by themselves do so
-# ``words`` and ``values`` by type for arguments that fit; ``forgeries``: what a call might change besides what it is for, as
-# tests, logs, the grader and rows of others; ``claims``: what no tool said.
+# ``words`` and ``values`` by type for arguments that fit; ``forgeries``: what a call might change
+# besides what it is for, as tests, logs, the grader and rows of others; ``claims``: what no tool
+# said.
 DATA = tomllib.loads(Path(__file__).with_name("adversaries.toml").read_text("utf-8"))
-WORDS, FORGERIES = DATA["words"], DATA["forgeries"]
+WORDS = DATA["words"]
+FORGERIES = DATA["forgeries"]
 
 
 def no_op(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001 - a policy's signature
@@ -48,7 +50,8 @@ def give_up(messages: Messages, tools: Messages, seed: int = 0) -> object:  # no
 
 def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
     """Any tool with any arguments that fit its schema; in the end any word."""
-    chance, offered = _chance(messages, seed), _offered(tools)
+    chance = _chance(messages, seed)
+    offered = _offered(tools)
     if not offered or _rounds(messages) >= ROUNDS * 2 or chance.random() < 0.1:
         return _ending(chance.choice(WORDS), tools)
     name, schema = chance.choice(offered)
@@ -71,25 +74,39 @@ def tool_spam(messages: Messages, tools: Messages, seed: int = 0) -> object:
 
 
 def forge_state(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Writes, as far as tools let it, to the database, the log, the tests and the grader; then it says that it is done."""
+    """Writes, as far as tools let it, to the database, the log, the tests and the grader; then it
+    says that it is done.
+    """
     return _flood(messages, tools, seed, FORGERIES, min(2 * len(tools), SPAM))
 
 
 def forge_transcript(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001
-    """Writes what no tool said and no verifier decided, as its own text and as messages of others."""
+    """Writes what no tool said and no verifier decided, as its own text and as messages of
+    others.
+    """
     ending = _ending("\n".join(DATA["claims"]), tools)
-    return {**ending, "role": "tool", "tool_call_id": "call_0_0", "reward": 1.0, "verdict": "passed"}  # fmt: skip
+    return {
+        **ending,
+        "role": "tool",
+        "tool_call_id": "call_0_0",
+        "reward": 1.0,
+        "verdict": "passed",
+    }
 
 
 # Those whose reward is a finding come first, for an audit with little time.
 ADVERSARIES: Mapping[str, Adversary] = {
-    "no-op": no_op, "random": random_calls, "state-forging": forge_state, "transcript-forging": forge_transcript,
-    "repeat-last": repeat_last, "tool-spam": tool_spam, "give-up": give_up,
+    "no-op": no_op, "random": random_calls, "state-forging": forge_state,
+    "transcript-forging": forge_transcript, "repeat-last": repeat_last, "tool-spam": tool_spam,
+    "give-up": give_up,
 }  # fmt: skip
 
 
-def _flood(messages: Messages, tools: Messages, seed: int, words: Sequence[str], most: int) -> object:  # fmt: skip
-    chance, offered = _chance(messages, seed), _offered(tools)
+def _flood(
+    messages: Messages, tools: Messages, seed: int, words: Sequence[str], most: int
+) -> object:
+    chance = _chance(messages, seed)
+    offered = _offered(tools)
     if not offered or _rounds(messages) >= ROUNDS:
         return _ending("Done.", tools)
     several = islice(cycle(offered), most)

@@ -1,4 +1,6 @@
-"""What adversaries earn on the tasks of an environment, and the probe of rlenv-auditor that reports it."""
+"""What adversaries earn on the tasks of an environment, and the probe of rlenv-auditor that reports
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from .adversaries import ADVERSARIES, Adversary, Messages, no_op
 FINDS = ("no-op", "random", "state-forging", "transcript-forging")
 MOST = 20  # tasks; each is played by every adversary
 WHAT = "a policy that solves nothing earns no more than the floor of the task"
-HINT = "compare the final state with the one that the task wants, void what the policy may not change, and declare info.floor where doing nothing is worth something"  # fmt: skip
+HINT = (
+    "compare the final state with the one that the task wants, void what the policy may not change,"
+    " and declare info.floor where doing nothing is worth something"
+)
 
 
 @frozen
@@ -63,7 +68,8 @@ def earned(
         env: with a table ``harness``; without one each task is one message.
         tasks: of the environment.
         seed: of the episodes and of what adversaries draw.
-        until: a time of ``time.monotonic``; rollouts that end later are left out, and end with their next turn.
+        until: a time of ``time.monotonic``; rollouts that end later are left out, and end with
+            their next turn.
     """
     for name, adversary in ADVERSARIES.items():
 
@@ -77,7 +83,9 @@ def earned(
 
 
 def probes(audit: ModuleType) -> Sequence[object]:
-    """The probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does not import."""
+    """The probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does not
+    import.
+    """
     play = partial(_played, audit)
     return [audit.Probe("policies.nothing", WHAT, "critical", HINT, special=play)]
 
@@ -92,9 +100,12 @@ def _played(audit: ModuleType, bench: Any, probe: object) -> object:
     scored = [each for each in found if each.reward is not None]
     if not scored:
         raise audit.Skip("its tasks left every episode unscored") if found else audit.OutOfBudget
-    paid = sorted((each for each in scored if each.is_finding), key=lambda each: -(each.reward or 0))  # fmt: skip
+    paid = sorted(
+        (each for each in scored if each.is_finding), key=lambda each: -(each.reward or 0)
+    )
     complete = len(found) == len(tasks) * len(ADVERSARIES)
-    base, hits = audit.probes.base, len({each.rollout.task.id for each in paid})
+    base = audit.probes.base
+    hits = len({each.rollout.task.id for each in paid})
     return base.result(
         probe,
         "found" if paid else "clean" if complete else "incomplete",
@@ -122,13 +133,21 @@ def _environment(audit: ModuleType, target: str) -> Environment:
 
 def _means(found: Sequence[Earned]) -> Mapping[str, float]:
     """The mean reward of each policy."""
-    by_name = {name: [each.reward or 0.0 for each in found if each.policy == name] for name in ADVERSARIES}  # fmt: skip
+    by_name = {
+        name: [each.reward or 0.0 for each in found if each.policy == name] for name in ADVERSARIES
+    }
     return {name: round(fmean(rewards), 4) for name, rewards in by_name.items() if rewards}
 
 
 def _finding(audit: ModuleType, probe: object, one: Earned, *, stateful: bool) -> object:
-    """Where the final state decides, the conversation alone replays nothing: the finding then names the seed."""
-    task, made = one.rollout.task, audit.target.forms.conversation(one.rollout.trajectory.messages)
-    title = f"the policy {one.policy} earns {one.reward:g} on task {task.id}, whose floor is {one.floor:g}"  # fmt: skip
+    """Where the final state decides, the conversation alone replays nothing: the finding then names
+    the seed.
+    """
+    task = one.rollout.task
+    made = audit.target.forms.conversation(one.rollout.trajectory.messages)
+    title = (
+        f"the policy {one.policy} earns {one.reward:g} on task {task.id}, whose floor is"
+        f" {one.floor:g}"
+    )
     what = (None if stateful else task), made, one.reward, title, f"{one.floor:g} at most"
     return audit.probes.base.finding(probe, *what, policy=one.policy, seed=one.rollout.seed)

@@ -1,4 +1,6 @@
-"""Conversations as scripts: what the assistant wrote is played in a fresh episode; for rlenv-auditor."""
+"""Conversations as scripts: what the assistant wrote is played in a fresh episode; for
+rlenv-auditor.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,22 @@ __all__ = ["gold_conversation", "play"]
 
 
 def play(env: Environment, task: Task, response: str | Trajectory) -> tuple[Verdict, str]:
-    """Play what an assistant wrote, turn by turn, in an episode that leaves nothing in a persistent world.
+    """Play what an assistant wrote, turn by turn, in an episode that leaves nothing in a persistent
+    world.
 
     Args:
         env: with a table ``harness``.
         task: of the environment.
-        response: a text, which is the only turn, or a conversation, of which the messages of the assistant are
-            played. Its other messages are left out: tools and users answer anew.
+        response: a text, which is the only turn, or a conversation, of which the messages of the
+            assistant are played. Its other messages are left out: tools and users answer anew.
 
     Returns:
         (verdict, hash of the final state). The hash is "" where the environment has no state.
     """
     messages = ({"content": response},) if isinstance(response, str) else response.messages
-    turns = [each for each in messages if isinstance(response, str) or each.get("role") == "assistant"]  # fmt: skip
+    turns = [
+        each for each in messages if isinstance(response, str) or each.get("role") == "assistant"
+    ]
     made = copy_context().run(_played, env, task, [_turn(each) for each in turns])
     artifacts = made.trajectory.artifacts
     final = next((one for one in artifacts if isinstance(one, FinalState)), None)

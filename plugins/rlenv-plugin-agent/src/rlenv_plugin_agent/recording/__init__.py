@@ -6,4 +6,14 @@ from .calls import MISSING, Recorded, check_pinned
 from .keys import OWN, Named, canonical, tool_for
 from .log import CallLog, shared_log
 
-__all__ = ["MISSING", "OWN", "CallLog", "Named", "Recorded", "canonical", "check_pinned", "shared_log", "tool_for"]  # fmt: skip
+__all__ = [
+    "MISSING",
+    "OWN",
+    "CallLog",
+    "Named",
+    "Recorded",
+    "canonical",
+    "check_pinned",
+    "shared_log",
+    "tool_for",
+]

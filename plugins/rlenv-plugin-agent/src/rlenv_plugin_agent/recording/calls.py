@@ -24,12 +24,14 @@ MISSING = "not_recorded"
 class Recorded:
     """Wraps the calls of an episode.
 
-    A deterministic tool runs always: it gives what it gave.  The calls of others have a key: the tool, its arguments
-    and, where it is stateful, the state: the task, the seed, the digest of what the episode began with, and all calls of
+    A deterministic tool runs always: it gives what it gave.  The calls of others have a key: the
+    tool, its arguments
+    and, where it is stateful, the state: the task, the seed, the digest of what the episode began
+    with, and all calls of
     stateful tools since, from which everything follows that it holds.  To ``record`` is to run a
-    call and note what it returned; a call of a stateless tool that is recorded already is not run again.  To ``pin`` is
-    to answer from the log and run nothing.  A call that is not recorded gets an error as its observation, so a policy
-    cannot end an episode with it.
+    call and note what it returned; a call of a stateless tool that is recorded already is not run
+    again.  To ``pin`` is to answer from the log and run nothing.  A call that is not recorded gets
+    an error as its observation, so a policy cannot end an episode with it.
 
     Args:
         call: runs a call.
@@ -39,7 +41,10 @@ class Recorded:
     """
 
     def __init__(self, call: Observe, tools: Named, log: CallLog, mode: Mode) -> None:
-        self._call, self._tools, self._log, self._mode = call, tools, log, mode
+        self._call = call
+        self._tools = tools
+        self._log = log
+        self._mode = mode
         self._context: ToolContext | None = None
         self._state = ""
 
@@ -88,7 +93,8 @@ class Recorded:
 
 
 def check_pinned(tools: Mapping[str, Tool]) -> None:
-    """A log can answer for a tool that reaches the world, not for one that changes what the episode holds.
+    """A log can answer for a tool that reaches the world, not for one that changes what the episode
+    holds.
 
     Raises:
         ConfigError: it would have to.
@@ -96,5 +102,8 @@ def check_pinned(tools: Mapping[str, Tool]) -> None:
     for each in tools.values():
         if each.stateful and each.context and not each.deterministic and each.category != OWN:
             told = "would be answered from the log, and what the episode holds would not change"
-            remedy = "declare it deterministic=True if equal arguments in an equal state give equal results"
+            remedy = (
+                "declare it deterministic=True if equal arguments in an equal state give equal"
+                " results"
+            )
             raise ConfigError(f'replay = "pin": {each.name} {told}; {remedy}')

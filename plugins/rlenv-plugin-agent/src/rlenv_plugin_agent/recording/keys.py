@@ -16,7 +16,8 @@ OWN = "episode"  # the category of tools that belong to the episode, as done and
 
 
 def canonical(arguments: object) -> str:
-    """Arguments as one text: keys sorted, 1.0 as 1, -0.0 as 0; strings as they are, in whatever Unicode form.
+    """Arguments as one text: keys sorted, 1.0 as 1, -0.0 as 0; strings as they are, in whatever
+    Unicode form.
 
     What is not JSON stands for itself.
 
@@ -42,7 +43,8 @@ def digest(*parts: str) -> str:
 
 
 def tool_for(tools: Mapping[str, Tool], name: object, arguments: object) -> Tool | None:
-    """The tool that a call runs; None where it runs none: no such name, or arguments that do not fit.
+    """The tool that a call runs; None where it runs none: no such name, or arguments that do not
+    fit.
 
     Args:
         tools: those that there are.

@@ -31,14 +31,18 @@ class CallLog:
         sha256: of all rows, where the file is read.
 
     Raises:
-        ConfigError: there is no such file, it belongs to another user or may be written by others, is damaged, was
-            edited, or is something else.
+        ConfigError: there is no such file, it belongs to another user or may be written by others,
+            is damaged, was edited, or is something else.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, writes: bool = False) -> None:
-        self.path, self._lock, self.sha256 = os.path.abspath(path), Lock(), ""
+        self.path = os.path.abspath(path)
+        self._lock = Lock()
+        self.sha256 = ""
         if not writes and not os.path.lexists(self.path):
-            raise ConfigError(f'call log: there is no {self.path}; record one with replay = "record"')  # fmt: skip
+            raise ConfigError(
+                f'call log: there is no {self.path}; record one with replay = "record"'
+            )
         try:
             self._db = opened_file(self.path, [SCHEMA], "call log", writes=writes)
             finalize(self, self._db.close)  # also where it is never closed, or is rejected below
@@ -74,7 +78,8 @@ class CallLog:
         Raises:
             ConfigError: the file cannot be written.
         """
-        tool, packed = tool[:64].encode("ascii", "replace").decode(), json.dumps(text)
+        tool = tool[:64].encode("ascii", "replace").decode()
+        packed = json.dumps(text)
         try:
             with self._lock, self._db:
                 row = key, tool, packed, digest(key, tool, packed)

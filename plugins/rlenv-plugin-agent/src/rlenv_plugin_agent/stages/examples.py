@@ -12,8 +12,31 @@ CITIES = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi
 
 def examples() -> Mapping[str, Sequence[Examples]]:
     """By stage."""
-    right = [(Task(f"Write the file capital.txt: a line with the capital of {land}.", {"files": {"capital.txt": f"{city}\n"}}, {"gold": {"reply": f"{city}\n"}}, land), f"{city}\n") for land, city in CITIES.items()]  # fmt: skip
-    wrong = [(task, text) for task, whole in right for text in (whole.strip(), f"\n{whole}", whole * 2, whole.upper(), "")]  # fmt: skip
+    right = [
+        (
+            Task(
+                f"Write the file capital.txt: a line with the capital of {land}.",
+                {"files": {"capital.txt": f"{city}\n"}},
+                {"gold": {"reply": f"{city}\n"}},
+                land,
+            ),
+            f"{city}\n",
+        )
+        for land, city in CITIES.items()
+    ]
+    wrong = [
+        (task, text)
+        for task, whole in right
+        for text in (whole.strip(), f"\n{whole}", whole * 2, whole.upper(), "")
+    ]
     told = [(Task(task.prompt, text.strip(), id=task.id), text) for task, text in right]
-    turns = Examples(told, [(task, f"not {text}") for task, text in told], {"stages": [{"use": "core/equal"}]})  # fmt: skip
-    return {"state": [Examples(right, wrong, {"buffer": "capital.txt", "partial": partial}) for partial in (False, True)], "turns": [turns]}  # fmt: skip
+    turns = Examples(
+        told, [(task, f"not {text}") for task, text in told], {"stages": [{"use": "core/equal"}]}
+    )
+    return {
+        "state": [
+            Examples(right, wrong, {"buffer": "capital.txt", "partial": partial})
+            for partial in (False, True)
+        ],
+        "turns": [turns],
+    }

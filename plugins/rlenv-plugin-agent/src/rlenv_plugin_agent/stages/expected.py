@@ -1,4 +1,6 @@
-"""What a task expects of the final state: the answer of ``agent/state`` as a value, and how far a state meets it."""
+"""What a task expects of the final state: the answer of ``agent/state`` as a value, and how far a
+state meets it.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,10 @@ class Expected:
     Args:
         tables: by name, the rows that change.
         values: by name, what a value becomes; ``{"any": true}`` for any other than it was.
-        files: by path, the text that a file becomes, or ``{"sha256": ...}``, ``{"any": true}``, ``{"absent": true}``,
-            ``{"link": TARGET}`` or, for a new and empty folder, ``{"folder": true}``; ``executable`` in such a table
-            says what becomes of that bit, which else must not change but with ``any``.
+        files: by path, the text that a file becomes, or ``{"sha256": ...}``, ``{"any": true}``,
+            ``{"absent": true}``, ``{"link": TARGET}`` or, for a new and empty folder, ``{"folder":
+            true}``; ``executable`` in such a table says what becomes of that bit, which else must
+            not change but with ``any``.
         allow: what may change besides, as patterns: ``tables.log``, ``files.tmp/*``.
         forbid: what may not, though ``allow`` has it.
         hash: the hash of the whole final state; alone, in place of all others.
@@ -60,10 +63,13 @@ class Expected:
 
     def may(self, name: str) -> bool:
         """Whether it may change besides what is expected of it."""
-        return any(fnmatchcase(name, each) for each in self.allow) and not any(fnmatchcase(name, each) for each in self.forbid)  # fmt: skip
+        return any(fnmatchcase(name, each) for each in self.allow) and not any(
+            fnmatchcase(name, each) for each in self.forbid
+        )
 
 
-# What it is; the share of what is expected that came, None where nothing is; how many changes are not expected.
+# What it is; the share of what is expected that came, None where nothing is; how many changes are
+# not expected.
 Share: TypeAlias = tuple[str, float | None, int]
 
 
@@ -90,22 +96,40 @@ def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], in
     """Hold a final state against what is expected.
 
     Returns:
-        The mean over tables, values and files of the share that is met, in [0, 1]; what lacks, and what changed although it is not expected, for
-        the operator; and how many such changes there are.
+        The mean over tables, values and files of the share that is met, in [0, 1]; what lacks, and
+        what changed although it is not expected, for the operator; and how many such changes there
+        are.
     """
     if final.overflow:
         return 0.0, [final.overflow], 1
     shares = [*_tables(final, expected)]
-    shares += _each("values", expected, final.changed, lambda name, wanted: name in final.values and (wanted == ANY or same(final.values[name], wanted)))  # fmt: skip
-    shares += _each("files", expected, [*final.files.keys() | final.modes.keys()], lambda path, wanted: _is_file(final, path, wanted))  # fmt: skip
+    shares += _each(
+        "values",
+        expected,
+        final.changed,
+        lambda name, wanted: (
+            name in final.values and (wanted == ANY or same(final.values[name], wanted))
+        ),
+    )
+    shares += _each(
+        "files",
+        expected,
+        [*final.files.keys() | final.modes.keys()],
+        lambda path, wanted: _is_file(final, path, wanted),
+    )
     if expected.hash:
-        shares = [("hash", float(final.hash == expected.hash), 0), *(shares if expected.tables or expected.values or expected.files else ())]  # fmt: skip
+        shares = [
+            ("hash", float(final.hash == expected.hash), 0),
+            *(shares if expected.tables or expected.values or expected.files else ()),
+        ]
     asked = [share for _, share, _ in shares if share is not None]
     unmet = [name for name, share, extra in shares if extra or share not in (None, 1.0)]
     return fmean(asked), unmet, sum(extra for _, _, extra in shares)
 
 
-def _each(kind: str, expected: Expected, changed: Collection[str], met: Callable[[str, object], bool]) -> Iterator[Share]:  # fmt: skip
+def _each(
+    kind: str, expected: Expected, changed: Collection[str], met: Callable[[str, object], bool]
+) -> Iterator[Share]:
     wanted = getattr(expected, kind)
     for name in wanted:
         yield f"{kind}.{name}", float(name in changed and met(name, wanted[name])), 0
@@ -115,7 +139,9 @@ def _each(kind: str, expected: Expected, changed: Collection[str], met: Callable
 
 
 def _is_file(final: FinalState, path: str, wanted: object) -> bool:
-    """Whether the file that has changed is as expected, in its content and in whether it may be executed."""
+    """Whether the file that has changed is as expected, in its content and in whether it may be
+    executed.
+    """
     parts = {"sha256": sha256(wanted.encode()).hexdigest()} if isinstance(wanted, str) else wanted
     assert isinstance(parts, Mapping)
     content = {key: value for key, value in parts.items() if key != EXECUTABLE}
@@ -127,7 +153,9 @@ def _is_file(final: FinalState, path: str, wanted: object) -> bool:
 
 
 def _has_content(mark: str | None, wanted: Wanted) -> bool:
-    """Whether an entry with this mark, None for one that is gone, is what is written; a link is never followed."""
+    """Whether an entry with this mark, None for one that is gone, is what is written; a link is
+    never followed.
+    """
     if mark is None:
         return wanted == {"absent": True}
     if mark.startswith(LINK):

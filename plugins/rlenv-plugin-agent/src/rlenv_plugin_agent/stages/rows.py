@@ -1,7 +1,9 @@
-"""Which of the rows that changed are the wanted ones: the largest matching, at a cost that is linear in the rows.
+"""Which of the rows that changed are the wanted ones: the largest matching, at a cost that is
+linear in the rows.
 
-A policy writes up to 5,000 rows, and a task may want hundreds, of which many may be alike.  So no wanted row is compared
-with each row: rows are found by the cells that are wanted, and wanted rows that are alike are matched together.
+A policy writes up to 5,000 rows, and a task may want hundreds, of which many may be alike.  So no
+wanted row is compared with each row: rows are found by the cells that are wanted, and wanted rows
+that are alike are matched together.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ class ChangedRows:
     def __init__(
         self, pairs: Sequence[Pair], columns: Sequence[str], needs: Sequence[str], *, free: bool
     ) -> None:
-        self.pairs, self.columns, self.needs, self.free = pairs, columns, needs, free
+        self.pairs = pairs
+        self.columns = columns
+        self.needs = needs
+        self.free = free
         self._by_cells: dict[Places, dict[object, list[int]]] = {}
 
     def matched(self, wanted: Sequence[Wanted]) -> int:
@@ -74,7 +79,9 @@ class ChangedRows:
 
 
 def _key(cell: Cell) -> tuple[str, object]:
-    """A cell, so that equal keys are equal cells: numbers are equal across their types, and nothing else is."""
+    """A cell, so that equal keys are equal cells: numbers are equal across their types, and nothing
+    else is.
+    """
     if isinstance(cell, bytes):
         return "hex", cell.hex()
     return ("number" if isinstance(cell, (int, float)) else type(cell).__name__), cell
@@ -130,7 +137,9 @@ def _is_placed(
 def _move(
     first: int, last: int, free: int, came: Mapping[int, tuple[int, int]], owner: dict[int, int]
 ) -> None:
-    """Give the free row to the last group of a path, and to each group before it the row that the next one had."""
+    """Give the free row to the last group of a path, and to each group before it the row that the
+    next one had.
+    """
     while last != first:
         owner[free] = last
         last, free = came[last]

@@ -39,11 +39,14 @@ class Gold:
 
 @frozen
 class State:
-    """The final state against ``answer``, which lists the changes that solve the task; any other change is worth 0.
+    """The final state against ``answer``, which lists the changes that solve the task; any other
+    change is worth 0.
 
     Args:
-        partial: pay the share of what is expected that came, in the mean over tables, values and files, where nothing else changed; else all or nothing.
-        buffer: where a response comes without an episode, it is the content of the file of this name.
+        partial: pay the share of what is expected that came, in the mean over tables, values and
+            files, where nothing else changed; else all or nothing.
+        buffer: where a response comes without an episode, it is the content of the file of this
+            name.
     """
 
     partial: bool = False
@@ -55,7 +58,8 @@ class State:
     takes = (FinalState,)
 
     def validate(self, task: Task) -> None:
-        """What is expected makes sense, and the task records its gold calls and what doing nothing earns.
+        """What is expected makes sense, and the task records its gold calls and what doing nothing
+        earns.
 
         Raises:
             TaskError: it does not.
@@ -63,7 +67,11 @@ class State:
         problems = Problems()
         expected = _expected(task)
         if expected == Expected(allow=expected.allow, forbid=expected.forbid):
-            problems.add("answer", "nothing is expected, so doing nothing would pass; list tables, values, files or hash")  # fmt: skip
+            problems.add(
+                "answer",
+                "nothing is expected, so doing nothing would pass; list tables, values, files or"
+                " hash",
+            )
         for place, told in problems_of_files(expected):
             problems.add(place, told)
         build(Gold, task.info.get("gold"), "info.gold", problems)  # an error without it
@@ -81,7 +89,13 @@ class State:
         """
         if (final := attempt.find(FinalState)) is None:
             if not self.buffer:
-                raise VerifierFault(Fault("input", "this response comes without the final state of an episode: play it with rlenv rollout, or set buffer"))  # fmt: skip
+                raise VerifierFault(
+                    Fault(
+                        "input",
+                        "this response comes without the final state of an episode: play it with"
+                        " rlenv rollout, or set buffer",
+                    )
+                )
             text = attempt.visible.encode("utf-8", "surrogatepass")
             final = FinalState(files={self.buffer: sha256(text).hexdigest()} if text else {})
         met, unmet, extra = compare(final, _expected(attempt.task))

@@ -1,4 +1,6 @@
-"""The clock and the chance of SQL: they follow from the environment and the seed, so that equal calls give equal rows."""
+"""The clock and the chance of SQL: they follow from the environment and the seed, so that equal
+calls give equal rows.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ MOST = 1_000_000  # bytes of a random blob
 
 
 def pin(link: sqlite3.Connection, now: str, seed: int, content: bytes) -> None:
-    """Let the clock of a connection stand still, and let chance follow from the seed and the content.
+    """Let the clock of a connection stand still, and let chance follow from the seed and the
+    content.
 
     Args:
         link: where functions take the place of SQLite's own, also in triggers and defaults.
@@ -37,7 +40,9 @@ def pin(link: sqlite3.Connection, now: str, seed: int, content: bytes) -> None:
 
 
 class _Plain:
-    """Opens a connection with SQLite's own functions when it is first needed, and closes it with its last user."""
+    """Opens a connection with SQLite's own functions when it is first needed, and closes it with
+    its last user.
+    """
 
     def __init__(self) -> None:
         self._link: sqlite3.Connection | None = None
@@ -56,7 +61,11 @@ class _Plain:
 def _told(plain: Callable[[], sqlite3.Connection], name: str, now: str, *given: Cell) -> Cell:
     """What SQLite computes for this time in place of the present."""
     lower = [each.lower() if isinstance(each, str) else each for each in given]
-    kept = [now if low == "now" else one for one, low in zip(given, lower, strict=True) if low not in ZONES]  # fmt: skip
+    kept = [
+        now if low == "now" else one
+        for one, low in zip(given, lower, strict=True)
+        if low not in ZONES
+    ]
     at = int(name == "strftime")  # where the time is; without one it is the present
     if len(kept) == at or lower[at : at + 1] in (["subsec"], ["subsecond"]):
         kept.insert(at, now)

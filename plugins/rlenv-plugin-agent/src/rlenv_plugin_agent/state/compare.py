@@ -1,7 +1,8 @@
-"""What differs between two databases, found by SQLite within a limit, and large ones in a worker that has limits.
+"""What differs between two databases, found by SQLite within a limit, and large ones in a worker
+that has limits.
 
-A policy writes one of the two, so neither is read into Python: SQLite counts how often each row is there, and only rows
-whose numbers differ come back, at most MOST_ROWS of them.
+A policy writes one of the two, so neither is read into Python: SQLite counts how often each row is
+there, and only rows whose numbers differ come back, at most MOST_ROWS of them.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from .access import Cell, Table, quoted
 from .clock import NOW, pin
 
 # Of all changes of an episode; with more it is not judged row by row.
-MOST_ROWS, MOST_BYTES = 5_000, 2_000_000
+MOST_ROWS = 5_000
+MOST_BYTES = 2_000_000
 INLINE = 256 << 10  # bytes of both databases that are compared in this process: some 10 ms
-SECONDS, RATE = 5.0, 4 << 20  # of CPU time, and a second more for so many bytes
+# of CPU time, and a second more for so many bytes
+SECONDS = 5.0
+RATE = 4 << 20
 MEMORY = 512  # MiB of the worker, or the next power of two that holds both databases three times
 TYPES = 64  # columns whose types are one term, because SQLite limits the number of terms
 TYPED = "typeof({column})"
@@ -75,7 +79,9 @@ def differences(
                 memory_mb=_memory(size),
             )
         except WorkExceeded as error:
-            raise TooManyChanges(f"what the episode changed could not be compared: {error}") from error  # fmt: skip
+            raise TooManyChanges(
+                f"what the episode changed could not be compared: {error}"
+            ) from error
     if isinstance(rows, str):
         raise TooManyChanges(rows)
     return {name: _sides(found) for name, found in cast("dict[str, list[JsonRow]]", rows).items()}
@@ -93,7 +99,8 @@ def differences_as_json(
     seconds: float,
     now: str = NOW,
 ) -> dict[str, list[JsonRow]] | str:
-    """The work itself, in values of JSON: by table a number and the cells of each row; or why there are too many.
+    """The work itself, in values of JSON: by table a number and the cells of each row; or why there
+    are too many.
 
     Args:
         start: as of ``differences``.
@@ -103,7 +110,9 @@ def differences_as_json(
         now: as of ``differences``.
     """
     found: dict[str, list[JsonRow]] = {}
-    until, rows, size = time.thread_time() + seconds, 0, 0
+    until = time.thread_time() + seconds
+    rows = 0
+    size = 0
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as link:
         link.text_factory = lambda text: text.decode(
             "utf-8", "surrogateescape"
@@ -123,11 +132,17 @@ def differences_as_json(
                     rows += abs(count)
                     size += abs(count) * sum(map(_bytes, row))
                     if rows > MOST_ROWS or size > MOST_BYTES:
-                        return f"too many rows have changed: more than {MOST_ROWS:,}, or {MOST_BYTES:,} bytes"
+                        return (
+                            f"too many rows have changed: more than {MOST_ROWS:,}, or"
+                            f" {MOST_BYTES:,} bytes"
+                        )
                     found[name].append([count, *map(_to_json, row)])
             except sqlite3.Error as error:
                 if str(error) == "interrupted":
-                    return f"what the episode changed could not be compared in {seconds:.3g} s of CPU time"
+                    return (
+                        f"what the episode changed could not be compared in {seconds:.3g} s of CPU"
+                        " time"
+                    )
                 if not _is_of_episode(link, error, name, columns):
                     raise
                 return f"what the episode wrote to {name} cannot be read: {error}"
@@ -137,7 +152,8 @@ def differences_as_json(
 def _is_of_episode(
     link: sqlite3.Connection, error: sqlite3.Error, name: str, columns: Sequence[str]
 ) -> bool:
-    """Whether rows of the episode cannot be read: an error that those of the beginning do not bring about.
+    """Whether rows of the episode cannot be read: an error that those of the beginning do not bring
+    about.
 
     Args:
         link: with the beginning as ``start``.
@@ -159,14 +175,18 @@ def _is_of_episode(
 def _statement(name: str, columns: Sequence[str]) -> str:
     """Each row whose numbers differ, with how many more there are now.
 
-    Rows are equal by bytes and types: neither a collation of a column nor 1 = 1.0 makes two rows one.
+    Rows are equal by bytes and types: neither a collation of a column nor 1 = 1.0 makes two rows
+    one.
     """
     cells = ", ".join(map(quoted, columns))
     exact = [f"{quoted(each)} COLLATE BINARY" for each in columns]
     typed = [TYPED.format(column=quoted(each)) for each in columns]
     kinds = [" || ',' || ".join(typed[i : i + TYPES]) for i in range(0, len(typed), TYPES)]
-    sides = " UNION ALL ".join(f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quoted(name)}" for side, count in (("main", 1), ("start", -1)))  # fmt: skip # noqa: S608 - names are quoted
-    return f"SELECT sum(rlenv_count), {cells} FROM ({sides}) GROUP BY {', '.join([*exact, *kinds])} HAVING sum(rlenv_count) <> 0 LIMIT {MOST_ROWS + 1}"  # fmt: skip # noqa: S608 - as above
+    sides = " UNION ALL ".join(
+        f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quoted(name)}"
+        for side, count in (("main", 1), ("start", -1))
+    )
+    return f"SELECT sum(rlenv_count), {cells} FROM ({sides}) GROUP BY {', '.join([*exact, *kinds])} HAVING sum(rlenv_count) <> 0 LIMIT {MOST_ROWS + 1}"  # noqa: S608 - as above
 
 
 def _bytes(cell: Cell) -> int:
@@ -190,7 +210,8 @@ def _from_json(value: object) -> Cell:
 
 def _sides(rows: Sequence[JsonRow]) -> tuple[Counter[TypedRow], Counter[TypedRow]]:
     """Rows with their types, since 1 and 1.0 are equal keys of a dict."""
-    came, went = Counter[TypedRow](), Counter[TypedRow]()
+    came = Counter[TypedRow]()
+    went = Counter[TypedRow]()
     for count, *values in rows:
         number = cast("int", count)
         cells = map(_from_json, values)

@@ -18,15 +18,41 @@ from rlenv_plugin_agent.tools.errors import ToolError
 from .access import OWN, Access, Cell, Guard, Table, bare, scoped
 from .clock import NOW, pin
 
-MOST_ROWS, MOST_BYTES = 10_000, 1_000_000  # of one result
-SECONDS, GROWTH = 2.0, 512 << 20  # of the thread's CPU, and bytes of this process, for a statement
+# of one result
+MOST_ROWS = 10_000
+MOST_BYTES = 1_000_000
+# of the thread's CPU, and bytes of this process, for a statement
+SECONDS = 2.0
+GROWTH = 512 << 20
 ROOM = 64 << 20  # bytes by which SQL of the environment may let a database grow
-WRITTEN_ROWS, WRITTEN_MB = 100_000, 16  # what the statements of an episode may write, by default
-LIMITS = {"LENGTH": 1_000_000, "SQL_LENGTH": 100_000, "COMPOUND_SELECT": 50, "EXPR_DEPTH": 100, "LIKE_PATTERN_LENGTH": 1_000, "TRIGGER_DEPTH": 20, "ATTACHED": 0}  # fmt: skip
-# Defaults and triggers are of whoever wrote the schema, so they may call what `pin` puts in the place of the clock.
+# what the statements of an episode may write, by default
+WRITTEN_ROWS = 100_000
+WRITTEN_MB = 16
+LIMITS = {
+    "LENGTH": 1_000_000,
+    "SQL_LENGTH": 100_000,
+    "COMPOUND_SELECT": 50,
+    "EXPR_DEPTH": 100,
+    "LIKE_PATTERN_LENGTH": 1_000,
+    "TRIGGER_DEPTH": 20,
+    "ATTACHED": 0,
+}
+# Defaults and triggers are of whoever wrote the schema, so they may call what `pin` puts in the
+# place of the clock.
 SETUP = "PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = OFF; PRAGMA trusted_schema = ON"
-# Functions whose cost is the product of two lengths, by how many arguments they take; and the most that it may be.
-PRODUCTS = (("trim", 2), ("ltrim", 2), ("rtrim", 2), ("instr", 2), ("replace", 3), ("like", 2), ("like", 3), ("glob", 2), ("unhex", 2))  # fmt: skip
+# Functions whose cost is the product of two lengths, by how many arguments they take; and the most
+# that it may be.
+PRODUCTS = (
+    ("trim", 2),
+    ("ltrim", 2),
+    ("rtrim", 2),
+    ("instr", 2),
+    ("replace", 3),
+    ("like", 2),
+    ("like", 3),
+    ("glob", 2),
+    ("unhex", 2),
+)
 MOST_COST = 500_000_000
 STATEMENT = re.compile(r"(?:\s|;|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|$))*+([A-Za-z]*)")
 ALLOWED = ("SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE")
@@ -50,7 +76,13 @@ class Rows:
 
     def records(self) -> list[dict[str, object]]:
         """The rows as JSON objects; a blob as ``{"hex": ...}``."""
-        return [{name: {"hex": cell.hex()} if isinstance(cell, bytes) else cell for name, cell in zip(self.columns, row, strict=True)} for row in self.rows]  # fmt: skip
+        return [
+            {
+                name: {"hex": cell.hex()} if isinstance(cell, bytes) else cell
+                for name, cell in zip(self.columns, row, strict=True)
+            }
+            for row in self.rows
+        ]
 
 
 @define(eq=False)
@@ -64,8 +96,8 @@ class Database:
         values: what ``:name`` in conditions of rows stands for.
         now: what the clock says to SQL.
         seed: what is random in SQL follows from it, and from the content.
-        written_rows: rows that the statements of the episode may insert, update and delete together, with those of
-            triggers.
+        written_rows: rows that the statements of the episode may insert, update and delete
+            together, with those of triggers.
         written_mb: MiB by which they may let the tables grow.
         rows: that they have written.
         content: what it is now.
@@ -95,12 +127,14 @@ class Database:
             role: whose rights hold; None for a tool of the environment, which may use every table.
 
         Raises:
-            ToolError: SQLite or the rights reject it, it costs too much, returns too much, or writes more than the
-                episode may; nothing has changed then.
+            ToolError: SQLite or the rights reject it, it costs too much, returns too much, or
+                writes more than the episode may; nothing has changed then.
         """
         found = STATEMENT.match(sql)
         if (word := (found[1] if found else "").upper()) not in ALLOWED:
-            raise ToolError(f"a statement begins with {', '.join(ALLOWED)}, not {word or 'nothing'!r:.40}")  # fmt: skip
+            raise ToolError(
+                f"a statement begins with {', '.join(ALLOWED)}, not {word or 'nothing'!r:.40}"
+            )
         access = None if role is None or self.access is None else self.access.get(role, Access())
         try:
             with self._lock, closing(self._opened()) as link:
@@ -115,12 +149,22 @@ class Database:
         except sqlite3.OperationalError as error:
             if str(error) != FULL:
                 raise ToolError(_told(error)) from None
-            raise ToolError(f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement needs more ([state] written_mb)") from None  # fmt: skip
-        except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:  # also NUL, or 65 bits # fmt: skip
+            raise ToolError(
+                f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement"
+                " needs more ([state] written_mb)"
+            ) from None
+        except (
+            sqlite3.Error,
+            ValueError,
+            TypeError,
+            OverflowError,
+        ) as error:  # also NUL, or 65 bits
             raise ToolError(_told(error)) from None
 
     def end(self) -> None:
-        """Wait for the statement that runs, and reject all others: calls may run on after their time."""
+        """Wait for the statement that runs, and reject all others: calls may run on after their
+        time.
+        """
         self._is_over = True
         with self._lock:
             pass
@@ -138,14 +182,24 @@ class Database:
         """
         rows = self.rows + link.total_changes
         if rows > self.written_rows:
-            raise ToolError(f"an episode may write {self.written_rows:,} rows, and with this statement it would have written {rows:,} ([state] written_rows)")  # fmt: skip
-        self.content, self.written, self.rows = link.serialize(), self.written | {*written}, rows
+            raise ToolError(
+                f"an episode may write {self.written_rows:,} rows, and with this statement it would"
+                f" have written {rows:,} ([state] written_rows)"
+            )
+        self.content = link.serialize()
+        self.written = self.written | {*written}
+        self.rows = rows
 
     def _guard(self, link: sqlite3.Connection, access: Access | None, sql: str) -> Guard:
         """Hold the connection to the rights of a role."""
-        link.create_function(f"{OWN}value", 1, cast("Mapping[str, Cell]", self.values).get)  # fmt: skip
-        # SQLite makes these two when they are first used, by what looks like an UPDATE of its own tables.
-        link.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')" if b"json_" in bare(sql) else "SELECT 1")  # fmt: skip
+        link.create_function(f"{OWN}value", 1, cast("Mapping[str, Cell]", self.values).get)
+        # SQLite makes these two when they are first used, by what looks like an UPDATE of its own
+        # tables.
+        link.execute(
+            "SELECT 1 FROM json_each('[]'), json_tree('[]')"
+            if b"json_" in bare(sql)
+            else "SELECT 1"
+        )
         written = bare(sql)
         rows = {} if access is None else access.rows
         named = [name for name in rows if bare(name) in written]
@@ -186,7 +240,8 @@ def opened(content: bytes, now: str = NOW, seed: int = 0, room: int = 0) -> sqli
 
 
 def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
-    until, most = time.thread_time() + SECONDS, resident() + GROWTH
+    until = time.thread_time() + SECONDS
+    most = resident() + GROWTH
 
     def spent() -> bool:
         return time.thread_time() > until or resident() > most
@@ -205,7 +260,9 @@ def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
     except sqlite3.OperationalError as error:
         if str(error) not in ("interrupted", "user-defined function raised exception"):
             raise
-        raise ToolError(f"the statement was ended after {SECONDS:g} s of CPU time, or for its memory") from None  # fmt: skip
+        raise ToolError(
+            f"the statement was ended after {SECONDS:g} s of CPU time, or for its memory"
+        ) from None
 
 
 def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> Callable[..., Cell]:
@@ -215,7 +272,10 @@ def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> 
         one, two = (len(c) if isinstance(c, (str, bytes)) else 1 for c in given[:2])
         if one * two > MOST_COST or spent():
             raise ValueError
-        return cast("Cell", plain.execute(f"SELECT {name}({','.join('?' * len(given))})", given).fetchone()[0])  # fmt: skip
+        return cast(
+            "Cell",
+            plain.execute(f"SELECT {name}({','.join('?' * len(given))})", given).fetchone()[0],
+        )
 
     return call
 
@@ -226,7 +286,10 @@ def _bounded(cursor: sqlite3.Cursor) -> Iterator[tuple[Cell, ...]]:
     for count, row in enumerate(cursor):
         size += sum(len(cell) if isinstance(cell, (str, bytes)) else 8 for cell in row)
         if count >= MOST_ROWS or size > MOST_BYTES:
-            raise ToolError(f"the result has more than {MOST_ROWS:,} rows or {MOST_BYTES:,} bytes; add LIMIT or select less")  # fmt: skip
+            raise ToolError(
+                f"the result has more than {MOST_ROWS:,} rows or {MOST_BYTES:,} bytes; add LIMIT or"
+                " select less"
+            )
         yield row
 
 
@@ -235,4 +298,8 @@ def resident() -> int:
     return int(os.pread(_STATM, 64, 0).split()[1]) * 4096 if _STATM >= 0 else 0
 
 
-_STATM = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC) if os.path.exists("/proc/self/statm") else -1  # fmt: skip
+_STATM = (
+    os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+    if os.path.exists("/proc/self/statm")
+    else -1
+)

@@ -27,7 +27,8 @@ class TableChange:
         key: the columns of the primary key.
         added: rows that were not there.
         removed: rows that are no longer there.
-        before: rows that have changed, as they were; a row is the same as long as its primary key is.
+        before: rows that have changed, as they were; a row is the same as long as its primary key
+            is.
         after: the same rows in the same order, as they are.
     """
 
@@ -83,20 +84,22 @@ def _rows(rows: Iterable[TypedRow]) -> tuple[Row, ...]:
 
 def _finite(cell: Cell) -> Cell:
     """JSON has no infinity: the largest number of its sign, which no data has, stands for it."""
-    return math.copysign(1.7976931348623157e308, cell) if cell in (math.inf, -math.inf) else cell  # fmt: skip
+    return math.copysign(1.7976931348623157e308, cell) if cell in (math.inf, -math.inf) else cell
 
 
 @frozen
 class FinalState:
-    """How an episode left its state; made on the trusted side, when the last call of the policy has ended.
+    """How an episode left its state; made on the trusted side, when the last call of the policy has
+    ended.
 
     Args:
         values: the named values, as JSON.
         changed: the names of those that are new, have changed or are gone.
         tables: what changed in each table; those without a change are left out.
-        files: by path, the sha256 of the content of each file that is new or has changed, ``link to …`` for a link,
-            ``folder`` for a new folder that is empty, and None for what is gone.
-        modes: by path, whether a file may be executed, where that has changed; a new file could not be.
+        files: by path, the sha256 of the content of each file that is new or has changed, ``link to
+            …`` for a link, ``folder`` for a new folder that is empty, and None for what is gone.
+        modes: by path, whether a file may be executed, where that has changed; a new file could not
+            be.
         hash: hex digest of the beginning and all changes: equal for equal ends of one task.
         start: hex digest of the beginning.
         overflow: why the changes are not listed here, where they are too many; else "".
@@ -119,9 +122,13 @@ def state_hash(
     files: Mapping[str, str | None],
     modes: Mapping[str, bool],
 ) -> str:
-    """The hex digest of a beginning, given as one, and of what changed since; the beginning's own where nothing did."""
+    """The hex digest of a beginning, given as one, and of what changed since; the beginning's own
+    where nothing did.
+    """
     if not (values or tables or files or modes):
         return start
-    rows = {name: repr((t.columns, t.added, t.removed, t.before, t.after)) for name, t in tables.items()}  # fmt: skip
+    rows = {
+        name: repr((t.columns, t.added, t.removed, t.before, t.after)) for name, t in tables.items()
+    }
     whole = [start, values, rows, files, *([modes] if modes else [])]
     return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()

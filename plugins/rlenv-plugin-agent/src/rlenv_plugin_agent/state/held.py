@@ -1,4 +1,6 @@
-"""What one episode holds: what ``[state]`` makes, and a workspace, which has a process only while a program runs."""
+"""What one episode holds: what ``[state]`` makes, and a workspace, which has a process only while a
+program runs.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,18 @@ from rlenv import ConfigError, Task
 from rlenv import sandbox as port
 from rlenv.sandbox import Profile, Session, Workspace
 
-FILES, BYTES = 1_000, 8_000_000  # of the artifact ``Files``
+# of the artifact ``Files``
+FILES = 1_000
+BYTES = 8_000_000
 # A runtime "native" may start programs, as a shell does; Python is then one of them.
 PROFILE = Profile("native", paths=(sys.base_prefix,), workspace_mb=32, workspace_files=2_000)
-# Without the bytecode in a workspace: the policy may write it, and its files have no times that tell its age.
+# Without the bytecode in a workspace: the policy may write it, and its files have no times that
+# tell its age.
 PYTHON = f"{sys.base_prefix}/bin/python3", "-B", "-X", "pycache_prefix=/tmp/bytecode", "-"
 
 
-# Where episodes in a persistent world begin that leave nothing there: "" with what is declared, else with the state of
-# this key; None for those that the world is for.
+# Where episodes in a persistent world begin that leave nothing there: "" with what is declared,
+# else with the state of this key; None for those that the world is for.
 APART: ContextVar[str | None] = ContextVar("apart", default=None)
 
 
@@ -32,7 +37,9 @@ class Held(Protocol):
         """What tools get by ``ToolContext.get``, by type."""
 
     async def artifacts(self) -> tuple[object, ...]:
-        """The final state, for stages that take it; asked once, when the policy's last call has ended."""
+        """The final state, for stages that take it; asked once, when the policy's last call has
+        ended.
+        """
 
     async def close(self) -> None:
         """Give back what it holds."""
@@ -51,7 +58,8 @@ class Holder(Protocol):
 
 @frozen
 class Interpreter:
-    """How programs in Python are started in a workspace whose sessions run command lines; they come as input.
+    """How programs in Python are started in a workspace whose sessions run command lines; they come
+    as input.
 
     Args:
         words: of the command line.
@@ -66,7 +74,8 @@ class Files:
 
     Args:
         content: by path; links are left out.
-        left_out: how many regular files there was no room for: at most 1,000 are read, and 8 MB in all.
+        left_out: how many regular files there was no room for: at most 1,000 are read, and 8 MB in
+            all.
     """
 
     content: Mapping[str, bytes]
@@ -75,7 +84,8 @@ class Files:
 
 async def files_of(workspace: Workspace) -> Files:
     """The regular files in the order of their paths, as long as they fit."""
-    content, room = dict[str, bytes](), BYTES
+    content = dict[str, bytes]()
+    room = BYTES
     regular = [each for each in await workspace.list() if each.kind == "file"]
     for each in regular:
         if len(content) < FILES and each.size <= room:
@@ -85,14 +95,16 @@ async def files_of(workspace: Workspace) -> Files:
 
 
 class HeldWorkspace:
-    """The workspace of an episode, as its tools get it: ``context.get(Workspace)``; with the state, if there is one.
+    """The workspace of an episode, as its tools get it: ``context.get(Workspace)``; with the state,
+    if there is one.
 
     Args:
         session: an open session with a workspace.
     """
 
     def __init__(self, session: Session) -> None:
-        self.session, self.workspace = session, session.workspace
+        self.session = session
+        self.workspace = session.workspace
         self.parts: dict[type, object] = {Workspace: self.workspace}
         self._state: Held | None = None
 
@@ -132,7 +144,8 @@ async def open_workspace(
         profile: limits of its programs, of one of them at a time; its ``workspace_mb`` is above 0.
 
     Raises:
-        ConfigError: this machine has no such sandbox, or the profile has no workspace; the message says what to do.
+        ConfigError: this machine has no such sandbox, or the profile has no workspace; the message
+            says what to do.
         WorkspaceError: a path that leads out, or files that do not fit.
         VerifierFault: the sandbox cannot be reached now.
     """
@@ -164,8 +177,9 @@ async def hold(
         holder: the table ``[state]``, if there is one.
         task: its ``info["files"]`` are the files to begin with, text by path.
         seed: of the episode.
-        check: raises where the episode cannot begin with this state.  There is no workspace yet, since the check may
-            play episodes that open one, and since an episode may wait for its state.
+        check: raises where the episode cannot begin with this state.  There is no workspace yet,
+            since the check may play episodes that open one, and since an episode may wait for its
+            state.
 
     Raises:
         ConfigError: this machine has no such sandbox, or ``info["files"]`` is not a table of texts.

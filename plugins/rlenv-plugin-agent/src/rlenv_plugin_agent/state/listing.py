@@ -17,7 +17,8 @@ class Listing:
     """The entries of a workspace at one moment.
 
     Args:
-        marks: by path, the sha256 of a file, ``link to …`` for a link, and ``folder`` for an empty folder.
+        marks: by path, the sha256 of a file, ``link to …`` for a link, and ``folder`` for an empty
+            folder.
         folders: all folders.
         executable: the files that their owner may execute.
     """
@@ -29,7 +30,8 @@ class Listing:
     def changed(self, now: Listing) -> dict[str, str | None]:
         """What is different, by path; None for what is gone.
 
-        A folder counts where it is empty and new, or was empty and is gone; one that files left empty does not.
+        A folder counts where it is empty and new, or was empty and is gone; one that files left
+        empty does not.
 
         Args:
             now: a later moment.

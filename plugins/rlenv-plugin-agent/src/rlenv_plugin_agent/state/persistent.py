@@ -1,7 +1,9 @@
-"""Worlds that outlive an episode: a file with what the last one left, and a log of who changed what.
+"""Worlds that outlive an episode: a file with what the last one left, and a log of who changed
+what.
 
-One transaction of SQLite holds the file from the beginning of an episode to its end.  So episodes of all processes take
-turns, each begins with what the last one left, and one that does not end has changed nothing.
+One transaction of SQLite holds the file from the beginning of an episode to its end.  So episodes
+of all processes take turns, each begins with what the last one left, and one that does not end has
+changed nothing.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ class WorldFile:
             link.close()
             raise
         world = _made(PersistentWorld, state, first, given)
-        world.about, world.keep, world.most = about, self.keep, MOST + len(first.database.content)
+        world.about = about
+        world.keep = self.keep
+        world.most = MOST + len(first.database.content)
         world.hold(link, self.wait)
         return world
 
@@ -99,13 +103,17 @@ class WorldFile:
         with closing(await asyncio.to_thread(opened, self.path)) as link:
             state = next((state for state in link.execute(STATES) if state[0] == key), None)
         if state is None:
-            raise ConfigError(f"world: {self.path} keeps the last {self.keep} states, and {key:.16} is not among them")  # fmt: skip
+            raise ConfigError(
+                f"world: {self.path} keeps the last {self.keep} states, and {key:.16} is not among"
+                " them"
+            )
         return _made(World, state, first, given)
 
     async def _turn(self, link: sqlite3.Connection) -> None:
         """Wait for a transaction that no other has; it ends with the connection.
 
-        The wait has no limit: that others hold the world is no fault of this episode, and each of them gives it back
+        The wait has no limit: that others hold the world is no fault of this episode, and each of
+            them gives it back
         after ``wait`` seconds.
 
         Raises:
@@ -118,10 +126,18 @@ class WorldFile:
             try:
                 link.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):  # fmt: skip
+                if error.sqlite_errorcode & 0xFF not in (
+                    sqlite3.SQLITE_BUSY,
+                    sqlite3.SQLITE_LOCKED,
+                ):
                     raise ConfigError(f"world: {self.path} cannot be used: {error}") from error
                 if time.monotonic() > tell:
-                    logger.warning("an episode still waits for the world %s: others have held it for %g s; let fewer episodes run at once, and close those that have not ended", self.path, self.wait)  # fmt: skip
+                    logger.warning(
+                        "an episode still waits for the world %s: others have held it for %g s; let"
+                        " fewer episodes run at once, and close those that have not ended",
+                        self.path,
+                        self.wait,
+                    )
                     tell += self.wait
                 await asyncio.sleep(TURN)
         link.execute(f"PRAGMA busy_timeout = {COMMIT}")
@@ -134,9 +150,17 @@ class WorldFile:
             link.execute("INSERT INTO world VALUES (?)", [self.tables])
             link.execute("INSERT INTO state VALUES (0, ?, ?, ?)", state)
         if link.execute("SELECT tables FROM world").fetchall() != [(self.tables,)]:
-            raise ConfigError(f"world: {self.path} was begun with another schema; go back to that schema, or name another file")  # fmt: skip
-        if state != keyed(json.loads(state[1]), state[2]) or ((last := link.execute(ENTRIES).fetchone()) and _entry(last)["after"] != state[0]):  # fmt: skip
-            raise ConfigError(f"world: {self.path} is not what its log says; put back a copy, or name another file")  # fmt: skip
+            raise ConfigError(
+                f"world: {self.path} was begun with another schema; go back to that schema, or name"
+                " another file"
+            )
+        if state != keyed(json.loads(state[1]), state[2]) or (
+            (last := link.execute(ENTRIES).fetchone()) and _entry(last)["after"] != state[0]
+        ):
+            raise ConfigError(
+                f"world: {self.path} is not what its log says; put back a copy, or name another"
+                " file"
+            )
         return state
 
 
@@ -161,7 +185,9 @@ class PersistentWorld(World):
         self._timer.start()
 
     async def artifacts(self) -> tuple[object, ...]:
-        """``FinalState``; what the episode changed is in the file when this returns, and others have the file."""
+        """``FinalState``; what the episode changed is in the file when this returns, and others
+        have the file.
+        """
         final = await self.end()
         if len(self.database.content) > self.most:  # no fault, which a policy could bring about
             final = evolve(final, overflow=f"the tables have more than {self.most:,} bytes")
@@ -177,7 +203,8 @@ class PersistentWorld(World):
     def _give_back(self) -> None:
         self._timer.cancel()
         with self._lock:
-            link, self._link = self._link, None
+            link = self._link
+            self._link = None
             if link is not None:
                 link.close()
 
@@ -204,7 +231,10 @@ class PersistentWorld(World):
         entry = json.dumps({"number": number + 1, **told}, default=bytes.hex)
         link.execute("INSERT INTO log VALUES (?, ?, ?)", (number + 1, entry, _hash(entry)))
         link.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (number + 1, *state))
-        link.execute("DELETE FROM state WHERE number <= ?", [number + 1 - min(self.keep, KEPT // len(state[2]) or 1)])  # fmt: skip
+        link.execute(
+            "DELETE FROM state WHERE number <= ?",
+            [number + 1 - min(self.keep, KEPT // len(state[2]) or 1)],
+        )
         link.execute("COMMIT")
 
 
@@ -219,7 +249,8 @@ def read_log(path: str | os.PathLike[str]) -> list[Table]:
     """
     with closing(opened(os.fspath(path))) as link:
         rows = link.execute(ENTRIES).fetchall()[::-1]
-    found, previous = list[Table](), ""
+    found = list[Table]()
+    previous = ""
     for number, row in enumerate(rows, 1):
         found.append(entry := _entry(row))
         if (row[0], entry["previous"]) != (number, previous):

@@ -48,17 +48,21 @@ class State:
     """``[state]``: what episodes change.
 
     Args:
-        kind: ``stateless``: nothing; ``per-episode``: each begins with what the schema and its task say;
-            ``persistent``: each begins with what the last one left in ``world``, one after the other.
+        kind: ``stateless``: nothing; ``per-episode``: each begins with what the schema and its task
+            say; ``persistent``: each begins with what the last one left in ``world``, one after the
+            other.
         schema: the tables to begin with, a file of SQL in the folder of the env.toml.
         values: named values to begin with; ``info.state.values`` of a task wins.
         access: by role, which tables and rows it may use; without it every role may use all tables.
         world: the file of a persistent world, with its log.
-        wait: seconds that one episode may hold a persistent world, above ``seconds`` of ``[config.budgets]``.  An episode
-            that holds it longer leaves nothing there; those that wait for it go on waiting.
-        keep: how many states of a persistent world are kept, from which its rollouts can be replayed, 1 or more.
-        written_rows: rows that the statements of one episode may insert, update and delete together, those of triggers
-            included, 1 or more; a statement that would write more is answered with an error.
+        wait: seconds that one episode may hold a persistent world, above ``seconds`` of
+            ``[config.budgets]``.  An episode that holds it longer leaves nothing there; those that
+            wait for it go on waiting.
+        keep: how many states of a persistent world are kept, from which its rollouts can be
+            replayed, 1 or more.
+        written_rows: rows that the statements of one episode may insert, update and delete
+            together, those of triggers included, 1 or more; a statement that would write more is
+            answered with an error.
         written_mb: MiB by which they may let the tables grow, 1 or more.
         now: the time that functions of SQL take for the present, in UTC.
     """
@@ -77,9 +81,14 @@ class State:
 
     def __attrs_post_init__(self) -> None:
         if self.kind == "stateless" and (self.schema or self.values):
-            raise ConfigError('a stateless environment has no schema and no values: kind = "per-episode"')  # fmt: skip
+            raise ConfigError(
+                'a stateless environment has no schema and no values: kind = "per-episode"'
+            )
         if (self.kind == "persistent") != bool(self.world):
-            raise ConfigError('world is the file of kind = "persistent", and of no other: world = "worlds/NAME.sqlite"')  # fmt: skip
+            raise ConfigError(
+                'world is the file of kind = "persistent", and of no other: world ='
+                ' "worlds/NAME.sqlite"'
+            )
         try:
             self._sql = File(self.schema).path.read_text("utf-8") if self.schema else ""
         except (OSError, ValueError) as error:
@@ -88,7 +97,8 @@ class State:
         self._made = lru_cache(MOST)(self._make)
 
     def check_tables(self, tables: Mapping[str, object]) -> None:
-        """Check that an episode in a persistent world ends before others have waited for it too long.
+        """Check that an episode in a persistent world ends before others have waited for it too
+        long.
 
         Args:
             tables: of the environment, by name.
@@ -101,7 +111,11 @@ class State:
         seconds: float | None = getattr(tables.get("config"), "longest_seconds", None)
         if seconds is None or seconds >= self.wait:
             told = "has no value" if seconds is None else f"is {seconds:g}"
-            raise ConfigError(f"[config.budgets] seconds {told}, and wait of [state] is {self.wait:g}: an episode in a persistent world has to end before others have waited so long; set seconds below wait, as seconds = {self.wait / 2:g}")  # fmt: skip
+            raise ConfigError(
+                f"[config.budgets] seconds {told}, and wait of [state] is {self.wait:g}: an episode"
+                " in a persistent world has to end before others have waited so long; set seconds"
+                f" below wait, as seconds = {self.wait / 2:g}"
+            )
 
     def show(self) -> str:
         """For ``rlenv show``."""
@@ -125,7 +139,10 @@ class State:
         if problems.found:
             raise TaskError("; ".join(problems.lines()), task.id)
         if added.sql and self.kind == "persistent":
-            raise TaskError("info.state has sql, but a persistent world begins with what the last episode left", task.id)  # fmt: skip
+            raise TaskError(
+                "info.state has sql, but a persistent world begins with what the last episode left",
+                task.id,
+            )
         content, tables, schema = await asyncio.to_thread(self._made, added.sql)
         values = {**self.values, **added.values}
         digest = sha256(dumps([self.sha256, self.now, values, added.sql]).encode()).hexdigest()
@@ -151,7 +168,9 @@ class State:
         return await file.begin(first, added.values, {"task": task.id, "seed": seed})
 
     def _make(self, sql: str) -> tuple[bytes, Mapping[str, Table], str]:
-        """The tables that an episode begins with, whose task adds this SQL, and a digest of the schema."""
+        """The tables that an episode begins with, whose task adds this SQL, and a digest of the
+        schema.
+        """
         try:
             with closing(opened(self._made("")[0] if sql else b"", self.now)) as link:
                 link.set_authorizer(_authorizer)
@@ -161,6 +180,11 @@ class State:
                 found = link.serialize(), tables_of(link), sha256(repr(made).encode()).hexdigest()
         except sqlite3.Error as error:
             raise TaskError(f"{'info.state.sql' if sql else 'the schema'}: {error}") from None
-        for name in {name for access in (self.access or {}).values() for name in access.tables} - {*found[1]}:  # fmt: skip
-            raise ConfigError(f'access: there is no table "{name}"; {suggest(name, found[1], what="the tables are")}')  # fmt: skip
+        for name in {name for access in (self.access or {}).values() for name in access.tables} - {
+            *found[1]
+        }:
+            raise ConfigError(
+                f'access: there is no table "{name}";'
+                f" {suggest(name, found[1], what='the tables are')}"
+            )
         return found

@@ -16,7 +16,8 @@ from .database import Database
 from .final import FinalState, changes, state_hash
 from .listing import Listing, listing
 
-# A moment of a world: values, tables, which tables and how many rows were written since the beginning, and a snapshot of
+# A moment of a world: values, tables, which tables and how many rows were written since the
+# beginning, and a snapshot of
 # the workspace.
 Moment: TypeAlias = tuple[str, bytes, frozenset[str], int, str | None]
 
@@ -31,10 +32,18 @@ class World:
         start: a digest of what it begins with.
     """
 
-    def __init__(self, values: Mapping[str, object], database: Database, workspace: Workspace | None = None, start: str = "") -> None:  # fmt: skip
-        self.database, self.workspace = database, workspace
+    def __init__(
+        self,
+        values: Mapping[str, object],
+        database: Database,
+        workspace: Workspace | None = None,
+        start: str = "",
+    ) -> None:
+        self.database = database
+        self.workspace = workspace
         self._listing = Listing()
-        self.start, self._started = start, dumps(dict(values))
+        self.start = start
+        self._started = dumps(dict(values))
         self.values: dict[str, object] = json.loads(self._started)
 
     @property
@@ -56,7 +65,8 @@ class World:
 
     async def attach(self, workspace: Workspace) -> None:
         """Take a workspace with the files that the episode begins with."""
-        self.workspace, self._listing = workspace, await listing(workspace)
+        self.workspace = workspace
+        self._listing = await listing(workspace)
 
     async def snapshot(self) -> Moment:
         """The present, for ``restore``.  No table is copied."""
@@ -89,15 +99,21 @@ class World:
 
     async def final(self) -> FinalState:
         """What is different from the beginning."""
-        started, values = json.loads(self._started), json.loads(dumps(self.values))
+        started = json.loads(self._started)
+        values = json.loads(dumps(self.values))
         names = sorted(started.keys() | values.keys())
-        changed = tuple(n for n in names if not same([started[n]] if n in started else 0, [values[n]] if n in values else 0))  # fmt: skip
+        changed = tuple(
+            n
+            for n in names
+            if not same([started[n]] if n in started else 0, [values[n]] if n in values else 0)
+        )
         try:
             tables = await asyncio.to_thread(changes, self.database)
         except TooManyChanges as error:
             return FinalState(values, changed, overflow=str(error), start=self.start)
         now = await listing(self.workspace) if self.workspace else self._listing
-        files, modes = self._listing.changed(now), self._listing.modes(now)
+        files = self._listing.changed(now)
+        modes = self._listing.modes(now)
         new = {name: [values[name]] if name in values else [] for name in changed}
         digest = state_hash(self.start, new, tables, files, modes)
         return FinalState(values, changed, tables, files, digest, start=self.start, modes=modes)

@@ -1,4 +1,6 @@
-"""One call of a tool: whatever the policy asks for, there is an observation, within the tool's time."""
+"""One call of a tool: whatever the policy asks for, there is an observation, within the tool's
+time.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,15 @@ Tools: TypeAlias = Mapping[str, Tool]
 Ready: TypeAlias = tuple[Tool, dict[str, object]]  # with its arguments
 LONGEST = 1 << 20  # characters of the arguments of one call
 NEAR = 32  # names that one which is not there is compared with
-STUCK = 16  # calls of one tool by one episode that may run on after their time; further ones are not begun
+# calls of one tool by one episode that may run on after their time; further ones are not begun
+STUCK = 16
 
 
 @frozen
 class _Caller:
-    """A tool and an episode, which calls that run on are counted by; held, so that no other takes their ids."""
+    """A tool and an episode, which calls that run on are counted by; held, so that no other takes
+    their ids.
+    """
 
     function: Function = field(eq=id)
     context: ToolContext = field(eq=id)
@@ -39,9 +44,11 @@ class _Refused(Exception):
 
 
 async def observe(tools: Tools, name: object, arguments: object, context: ToolContext) -> str:
-    """What a call of a tool returned, or ``{"error": {"type", "tool", "message", "seconds"}}`` as JSON.
+    """What a call of a tool returned, or ``{"error": {"type", "tool", "message", "seconds"}}`` as
+    JSON.
 
-    The type of an error is one of unknown_tool, role, arguments (the call was not begun), timeout, and error.
+    The type of an error is one of unknown_tool, role, arguments (the call was not begun), timeout,
+    and error.
 
     Args:
         tools: those that the policy may call.
@@ -69,7 +76,11 @@ def _ready(tools: Tools, name: object, arguments: object, context: ToolContext) 
     tool = tools.get(name) if isinstance(name, str) else None
     if tool is None:
         asked = str(name)[:64]  # which is compared with few: 64 calls of a message may be wrong
-        some = tools if len(tools) <= NEAR else [each for each in tools if each[:2] == asked[:2]][:NEAR]  # fmt: skip
+        some = (
+            tools
+            if len(tools) <= NEAR
+            else [each for each in tools if each[:2] == asked[:2]][:NEAR]
+        )
         hint = suggest(asked, some, what="tools are") or f"there are {len(tools)} tools"
         raise _Refused("unknown_tool", f"there is no such tool; {hint}")
     if tool.roles and context.role not in tool.roles:
@@ -89,7 +100,8 @@ def _ready(tools: Tools, name: object, arguments: object, context: ToolContext) 
 async def _result(tool: Tool, given: dict[str, object], context: ToolContext) -> str | Failed:
     if tool.where == "inline":
         return called(tool.function, given)
-    key, result = _Caller(tool.function, context), cast("str | Failed | None", None)
+    key = _Caller(tool.function, context)
+    result = cast("str | Failed | None", None)
     if left_running[key] >= STUCK:
         raise _Refused("timeout", f"{STUCK} earlier calls of this tool have not ended")
     try:
@@ -102,7 +114,10 @@ async def _result(tool: Tool, given: dict[str, object], context: ToolContext) ->
     except Late:
         return Failed("timeout", f"no result within {tool.timeout:g} s")
     except Blocked:
-        told = f"{tool.name}: another async tool blocks the event loop of async tools; make that a plain function, which runs in a thread"  # fmt: skip
+        told = (
+            f"{tool.name}: another async tool blocks the event loop of async tools; make that a"
+            " plain function, which runs in a thread"
+        )
         return Failed("fault", told, EpisodeError(told, kind="unavailable", transient=True))
     return Failed("error", "the call was canceled") if result is None else result
 

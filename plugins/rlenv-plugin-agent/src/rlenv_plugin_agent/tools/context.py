@@ -14,16 +14,18 @@ T = TypeVar("T")
 
 @define
 class ToolContext:
-    """A tool with a parameter of this type is given it; the policy neither sees nor sets that parameter.
+    """A tool with a parameter of this type is given it; the policy neither sees nor sets that
+    parameter.
 
     Args:
         task: what the policy may know of the task: ``Task.public()``.
         role: who calls.
         turn: messages of the policy before this one.
         seed: of the episode; a tool that draws, draws from it.
-        parts: what the episode holds, by type, as its ``Workspace``; kept from call to call, and at the end given to
-            the stages that take it.
-        marks: (tool, mark) pairs of the turn, as ``noise/error`` and ``not_recorded``; for the operator, in the trace.
+        parts: what the episode holds, by type, as its ``Workspace``; kept from call to call, and at
+            the end given to the stages that take it.
+        marks: (tool, mark) pairs of the turn, as ``noise/error`` and ``not_recorded``; for the
+            operator, in the trace.
     """
 
     task: Mapping[str, object] = field(factory=dict)

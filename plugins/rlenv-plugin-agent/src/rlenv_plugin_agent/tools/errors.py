@@ -9,11 +9,14 @@ from rlenv import Fault, VerifierFault
 
 
 class ToolError(Exception):
-    """What a tool raises to tell the policy why a call failed; of other exceptions the policy sees the class alone."""
+    """What a tool raises to tell the policy why a call failed; of other exceptions the policy sees
+    the class alone.
+    """
 
 
 class EpisodeError(VerifierFault):
-    """The environment failed, by no act of the policy: the episode ends with ``error`` and is unscored.
+    """The environment failed, by no act of the policy: the episode ends with ``error`` and is
+    unscored.
 
     A tool, a user or a state raises it, as when a server of the operator is down.
 
@@ -28,7 +31,9 @@ class EpisodeError(VerifierFault):
 
 
 class UnreachableTask(EpisodeError):
-    """A task cannot be solved in the persistent world that earlier episodes left; another task may be."""
+    """A task cannot be solved in the persistent world that earlier episodes left; another task may
+    be.
+    """
 
 
 def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:
@@ -51,7 +56,8 @@ KEYS = {"type", "tool", "message", "seconds"}  # of such an error
 
 
 def error_in(text: str) -> Mapping[str, object] | None:
-    """The error that an observation is, with KEYS; None for a result, which may begin as an error does.
+    """The error that an observation is, with KEYS; None for a result, which may begin as an error
+    does.
 
     Args:
         text: of an observation.

@@ -1,7 +1,9 @@
-"""Where tools run: threads that are used again, the loop of the caller, or an event loop in a thread of its own.
+"""Where tools run: threads that are used again, the loop of the caller, or an event loop in a
+thread of its own.
 
-Neither a thread nor a blocked event loop can be stopped.  A call that outruns its time is left to itself and counted
-under its key until it ends; other calls go on elsewhere.  The time in which another call blocks a loop does not count.
+Neither a thread nor a blocked event loop can be stopped.  A call that outruns its time is left to
+itself and counted under its key until it ends; other calls go on elsewhere.  The time in which
+another call blocks a loop does not count.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class _Call(Generic[T]):
     answer: T
 
     def __init__(self, key: Hashable, work: Callable[[], T] | None = None) -> None:
-        self.key, self.work = key, work
+        self.key = key
+        self.work = work
         self.over = self.left = False
         self.ended = threading.Lock()
         self.ended.acquire()
@@ -184,7 +187,9 @@ class _Pool:
             return self.aside
 
     def replace(self, blocked: asyncio.AbstractEventLoop, by: Hashable) -> None:
-        """Later calls get another loop, and those of what blocked this one get threads.  So few loops are left."""
+        """Later calls get another loop, and those of what blocked this one get threads.  So few
+        loops are left.
+        """
         with self.lock:
             self.blocking.add(by)
             if self.aside is blocked:
@@ -209,7 +214,8 @@ os.register_at_fork(after_in_child=_forked)
 
 
 async def in_thread(work: Callable[[], T], seconds: float, key: Hashable) -> T:
-    """What ``work()`` returns, from a thread.  Without an event loop, this waits without suspending.
+    """What ``work()`` returns, from a thread.  Without an event loop, this waits without
+    suspending.
 
     Args:
         work: must not raise.
@@ -245,8 +251,11 @@ class _Timed(Generic[T]):
         loop: asyncio.AbstractEventLoop,
         tool: Hashable,
     ) -> None:
-        self.call, self.work, self.seconds = call, work, seconds
-        self.watch, self.owner = watch_of(loop), Owner(tool)
+        self.call = call
+        self.work = work
+        self.seconds = seconds
+        self.watch = watch_of(loop)
+        self.owner = Owner(tool)
         self.began, self.before = monotonic(), self.watch.foreign(self.owner)
 
     async def play(self) -> None:
@@ -289,7 +298,8 @@ async def on_loop(
 
     Args:
         work: must not raise.
-        seconds: wall time.  After it the task is cancelled, and left to itself where it does not end then.
+        seconds: wall time.  After it the task is cancelled, and left to itself where it does not
+            end then.
         key: as for ``in_thread``.
         tool: what blocks the loop if this call does.
 
@@ -307,7 +317,8 @@ async def on_loop(
             await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():  # else `asyncio.run` waits for its end, which may never come
             asyncio._unregister_task(task)  # docs.python.org/3/library/asyncio-extending.html
-            # The loop may be closed while it is pending; asyncio reports that as a mistake of the caller.
+            # The loop may be closed while it is pending; asyncio reports that as a mistake of the
+            # caller.
             task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio.gather does
 
 

@@ -25,7 +25,8 @@ TEXTUAL = (date, time, timedelta, Decimal, PurePath, UUID)
 
 @frozen
 class Failed:
-    """Why there is no result: its kind and message are what the policy reads, unless the environment failed.
+    """Why there is no result: its kind and message are what the policy reads, unless the
+    environment failed.
 
     Args:
         kind: the type of the error.
@@ -58,11 +59,12 @@ def failure(error: BaseException) -> Failed:
 def shown(result: object) -> str:
     """A string as it is, another value as JSON; at most RESULT characters of either and a remark.
 
-    A result that is like an error of ours gets a space before it.  So it is no error for logs, noise and clients, and the
-    same value of JSON.
+    A result that is like an error of ours gets a space before it.  So it is no error for logs,
+    noise and clients, and the same value of JSON.
 
     Raises:
-        ToolError: for what has no form in JSON. Its text is not asked for: it may hold what is secret.
+        ToolError: for what has no form in JSON. Its text is not asked for: it may hold what is
+            secret.
     """
     if not isinstance(result, str):
         result = dumps(_cut(result, [RESULT], 0))

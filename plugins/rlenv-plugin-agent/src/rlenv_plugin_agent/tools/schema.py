@@ -16,15 +16,23 @@ from typing import (
     get_origin,
     get_type_hints,
     is_typeddict,
-)  # fmt: skip
+)
 
 from rlenv import ConfigError
 
 from .context import ToolContext
 
 Schema = dict[str, object]
-PLAIN: dict[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}  # fmt: skip
-LISTS, TABLES, UNIONS = (list, Sequence), (dict, Mapping), (Union, types.UnionType)
+PLAIN: dict[object, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+LISTS = (list, Sequence)
+TABLES = (dict, Mapping)
+UNIONS = (Union, types.UnionType)
 MARKS = (Required, NotRequired)
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 SECTION = re.compile(r"^(Args|Arguments|Parameters):\s*$", re.MULTILINE)
@@ -37,8 +45,10 @@ def parameters(function: Callable[..., object]) -> Schema:
     Raises:
         ConfigError: for a parameter without an annotation, or with one that JSON has no type for.
     """
-    hints, told = hints_of(function), documented(function)
-    found, required = dict[str, object](), list[str]()
+    hints = hints_of(function)
+    told = documented(function)
+    found = dict[str, object]()
+    required = list[str]()
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name
         if hints.get(name) is ToolContext:
@@ -97,13 +107,17 @@ def documented(thing: object) -> dict[str, str]:
 
 
 def _schema(hint: object, name: str) -> Schema:
-    origin, args = get_origin(hint) or hint, get_args(hint)
+    origin = get_origin(hint) or hint
+    args = get_args(hint)
     if hint in PLAIN:
         return {"type": PLAIN[hint]}
     if hint is object:
         return {}
     if origin is Annotated:
-        return _schema(args[0], name) | _notes(next((each for each in args[1:] if isinstance(each, str)), None), inspect.Parameter.empty)  # fmt: skip
+        return _schema(args[0], name) | _notes(
+            next((each for each in args[1:] if isinstance(each, str)), None),
+            inspect.Parameter.empty,
+        )
     if origin in MARKS:
         return _schema(args[0], name)
     if origin is Literal:
@@ -117,7 +131,10 @@ def _schema(hint: object, name: str) -> Schema:
     if origin in TABLES and (not args or args[0] is str):
         inner: Schema = {"additionalProperties": _schema(args[1], name)} if args else {}
         return {"type": "object"} | inner
-    wanted = "str, int, float, bool, None, Literal, list[...], dict[str, ...], TypedDict and unions of these"
+    wanted = (
+        "str, int, float, bool, None, Literal, list[...], dict[str, ...], TypedDict and unions of"
+        " these"
+    )
     raise ConfigError(f"{name}: {hint} is not a type of JSON; a tool takes {wanted}")
 
 

@@ -16,7 +16,9 @@ from .errors import ToolError
 from .tool import Tool, tool
 
 ENTRIES = ("SKILL.md", "AGENTS.md")  # what a skill begins with, the first that is there
-FILES, BYTES = 200, 4 << 20  # of one skill
+# of one skill
+FILES = 200
+BYTES = 4 << 20
 FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 LINE = re.compile(r"^([\w-]+):[ \t]*([>|][+-]?$)?(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 
@@ -56,11 +58,12 @@ class Skill:
 class Skills:
     """``[skills]``: what the tool ``skill`` gives to a policy.
 
-    The folders are read once, when the environment is loaded; what happens to them later changes nothing.
+    The folders are read once, when the environment is loaded; what happens to them later changes
+    nothing.
 
     Args:
-        folders: each holds a ``SKILL.md`` with ``name`` and ``description`` between two lines of ``---``, or an
-            ``AGENTS.md``.
+        folders: each holds a ``SKILL.md`` with ``name`` and ``description`` between two lines of
+            ``---``, or an ``AGENTS.md``.
     """
 
     folders: Sequence[File]
@@ -93,12 +96,16 @@ def skill_tool(skills: Mapping[str, Skill]) -> Tool:
             file: the path of one of its files; its instructions when empty.
         """
         if name not in skills:
-            raise ToolError(f"there is no such skill; {suggest(name[:64], skills, what='skills are')}")  # fmt: skip
+            raise ToolError(
+                f"there is no such skill; {suggest(name[:64], skills, what='skills are')}"
+            )
         return skills[name].read(file)
 
     listed = "\n".join(f"- {each.name}: {each.description}" for each in skills.values())
     made = tool(name="skill", category="skill", deterministic=True)(skill)
-    return evolve(made, description=f"Read the instructions of a skill, or a file of it. Skills:\n{listed}")  # fmt: skip
+    return evolve(
+        made, description=f"Read the instructions of a skill, or a file of it. Skills:\n{listed}"
+    )
 
 
 def load_skill(folder: Path) -> Skill:
@@ -119,7 +126,9 @@ def load_skill(folder: Path) -> Skill:
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file; links to files inside are files, links to folders are left out."""
+    """Path and content of each file; links to files inside are files, links to folders are left
+    out.
+    """
     root = folder.resolve()
     for top, folders, names in os.walk(root):
         for name in [*folders, *names]:
@@ -131,13 +140,22 @@ def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
             if path.is_file() and path.stat().st_size <= BYTES:
                 yield path.relative_to(root).as_posix(), path.read_bytes()
             else:
-                raise ConfigError(f"skill {folder.name}: {path.relative_to(root)} is not a file of at most {BYTES:,} bytes")  # fmt: skip
+                raise ConfigError(
+                    f"skill {folder.name}: {path.relative_to(root)} is not a file of at most"
+                    f" {BYTES:,} bytes"
+                )
 
 
 def _described(text: str, folder: str) -> tuple[str, str]:
-    """Name and description: of the lines between ``---``, else the folder's name and the first line of text."""
+    """Name and description: of the lines between ``---``, else the folder's name and the first line
+    of text.
+    """
     front = FRONT.match(text)
-    found = {key: " ".join(value.split()).strip("\"'") for key, _, value in LINE.findall(front[1])} if front else {}  # fmt: skip
+    found = (
+        {key: " ".join(value.split()).strip("\"'") for key, _, value in LINE.findall(front[1])}
+        if front
+        else {}
+    )
     lines = [line.strip("# ") for line in text[front.end() if front else 0 :].splitlines()]
     first = next(filter(None, lines), "")
     return found.get("name") or folder, (found.get("description") or first)[:1000]

@@ -1,7 +1,8 @@
 """Who keeps an event loop busy: the steps of each call of an async tool, timed.
 
-A step that does not await blocks its loop, and with it every other call there. That time is not theirs: their deadlines
-exclude it, and the tool of the call that blocks is the one that is moved to threads.
+A step that does not await blocks its loop, and with it every other call there. That time is not
+theirs: their deadlines exclude it, and the tool of the call that blocks is the one that is moved to
+threads.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class Owner:
     """
 
     def __init__(self, tool: Hashable) -> None:
-        self.tool, self.blocked = tool, 0.0  # seconds of its long steps that have ended
+        # seconds of its long steps that have ended
+        self.tool = tool
+        self.blocked = 0.0
 
 
 class LoopWatch:
@@ -56,7 +59,8 @@ class LoopWatch:
 
     def begin(self, owner: Owner) -> tuple[Owner, float] | None:
         """A step of this call begins; returns what ran around it, for ``end``."""
-        outer, self._running = self._running, (owner, monotonic())
+        outer = self._running
+        self._running = (owner, monotonic())
         return outer
 
     def end(self, owner: Owner, outer: tuple[Owner, float] | None) -> None:

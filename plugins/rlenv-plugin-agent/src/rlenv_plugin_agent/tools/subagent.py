@@ -33,7 +33,9 @@ Named: TypeAlias = Callable[[], Tools]
 
 
 def begun(policy: Acts) -> Acts:
-    """What plays one conversation: what the policy's ``begin()`` returns where it has one, so that it may remember."""
+    """What plays one conversation: what the policy's ``begin()`` returns where it has one, so that
+    it may remember.
+    """
     begin = getattr(policy, "begin", None)
     return begin() if callable(begin) else policy
 
@@ -59,9 +61,11 @@ class Child:
 
     Args:
         messages: its own, from the work that it was given.
-        tokens: its calls of the episode's policy, which are samples of their own; none for another policy.
+        tokens: its calls of the episode's policy, which are samples of their own; none for another
+            policy.
         depth: 1 for a subagent of the policy itself.
-        stop: ``done``, ``turn_limit``, ``budget``, ``context``, or ``cut`` where the time of the call was over.
+        stop: ``done``, ``turn_limit``, ``budget``, ``context``, or ``cut`` where the time of the
+            call was over.
     """
 
     messages: tuple[Message, ...]
@@ -72,11 +76,13 @@ class Child:
 
 @define
 class Actor:
-    """The policy of an episode, for its subagents; the episode's ``ToolContext`` holds it in ``parts``.
+    """The policy of an episode, for its subagents; the episode's ``ToolContext`` holds it in
+    ``parts``.
 
     Args:
         policy: acts for subagents that have no policy of their own.
-        tokens: what its subagents may sample together; None where nothing but their own budgets bounds them.
+        tokens: what its subagents may sample together; None where nothing but their own budgets
+            bounds them.
         depth: how many subagents it is below the episode.
         children: what its subagents did, and theirs, in the order in which they ended.
         failed: what the policy raised inside a subagent; the episode raises it again.
@@ -135,7 +141,9 @@ class Playback:
     children: list[Child]
 
     def begin(self) -> Acts:
-        """The policy of one subagent: of the first that was given the same work and has not been played."""
+        """The policy of one subagent: of the first that was given the same work and has not been
+        played.
+        """
         replies: Iterator[Reply] | None = None
 
         def act(messages: list[Message], _: list[Message]) -> Reply:
@@ -151,7 +159,11 @@ class Playback:
         return self.begin()(messages, tools)
 
     def _replies(self, messages: list[Message]) -> list[Reply]:
-        same = [n for n, each in enumerate(self.children) if [*each.messages[: len(messages)]] == messages]  # fmt: skip
+        same = [
+            n
+            for n, each in enumerate(self.children)
+            if [*each.messages[: len(messages)]] == messages
+        ]
         if not same:
             return []
         child = self.children.pop(same[0])
@@ -174,17 +186,19 @@ def subagent(
 ) -> Tool:
     """A tool with which the policy hands work to a subagent, and gets the text of its last message.
 
-    Its messages are its own; it has the rights of whoever calls it, and none of its limits.  The table ``[subagent]`` of
-    an env.toml has the same keys.
+    Its messages are its own; it has the rights of whoever calls it, and none of its limits.  The
+    table ``[subagent]`` of an env.toml has the same keys.
 
     Example:
         search = subagent(tools=[web_search, visit], turns=6, tokens=4_000)
 
     Args:
-        policy: who acts; the episode's policy when None, and then its calls are samples of their own.
+        policy: who acts; the episode's policy when None, and then its calls are samples of their
+            own.
         name: what the policy calls the tool.
         tools: functions that the subagent may call, or names of the catalog.
-        inherit: names of tools of the episode that it may call besides, as ``skill`` and those of MCP servers.
+        inherit: names of tools of the episode that it may call besides, as ``skill`` and those of
+            MCP servers.
         turns: messages that it may write, 1 or more.
         tokens: that it may sample; where a policy reports no ids, four characters count as one.
         starts: subagents of this tool in one episode, 1 or more.
@@ -242,7 +256,9 @@ class _Inner:
     """One subagent at work."""
 
     def __init__(self, actor: Actor, context: ToolContext, tools: Tools, *, is_own: bool) -> None:
-        self.actor, self.context, self.is_own = actor, context, is_own
+        self.actor = actor
+        self.context = context
+        self.is_own = is_own
         plain: Observe = partial(observe, tools)
         self.observe = actor.wrap(plain, lambda: tools) if actor.wrap else plain
         self.policy = begun(actor.policy)

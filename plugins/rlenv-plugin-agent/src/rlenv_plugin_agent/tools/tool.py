@@ -25,7 +25,9 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")  # as the endpoints of models
 
 
 def _checked(name: str) -> Callable[..., Iterable[object]]:
-    """A keyword of JSON Schema, less what takes for ever for arguments that a policy chooses: patterns and uniqueness."""
+    """A keyword of JSON Schema, less what takes for ever for arguments that a policy chooses:
+    patterns and uniqueness.
+    """
     own = Draft202012Validator.VALIDATORS[name]
     return lambda *given: () if {*UNCHECKED} & {name, *given[3]} else own(*given)
 
@@ -58,7 +60,7 @@ def _roles(given: Sequence[str]) -> tuple[str, ...]:
 
 def is_async(function: Function) -> bool:
     """Whether calling it gives a coroutine; also of an object that is called."""
-    return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - not whether, but what it is # fmt: skip
+    return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - not whether, but what it is
 
 
 @frozen
@@ -76,9 +78,10 @@ class Tool:
         deterministic: equal arguments in an equal state give equal results.
         stateful: a call may change what later calls return, or depends on what the episode holds.
         roles: who may call it; empty is everyone. A call of another role is answered with an error.
-        where: "thread": a plain function in a thread, and an async one on an event loop in another thread;
-            "caller": an async one on the loop of the episode, which it must not block; "inline": a plain one on that
-            loop, without a time limit, for what takes microseconds and cannot hang.
+        where: "thread": a plain function in a thread, and an async one on an event loop in another
+            thread; "caller": an async one on the loop of the episode, which it must not block;
+            "inline": a plain one on that loop, without a time limit, for what takes microseconds
+            and cannot hang.
         code: a hash of the function's code, for the fingerprint of the environment.
     """
 
@@ -136,7 +139,9 @@ class Tool:
         return {name: KINDS[kind] for name, kind in plain.items() if kind in KINDS}
 
     def _surely_fit(self, arguments: object) -> bool:
-        """Whether types are all that there is to check, and are right: the validator takes longer than most tools."""
+        """Whether types are all that there is to check, and are right: the validator takes longer
+        than most tools.
+        """
         if not isinstance(arguments, dict) or not arguments or not self._kinds:
             return False
         typed = all(type(each) is self._kinds.get(name) for name, each in arguments.items())
@@ -147,7 +152,10 @@ class Tool:
         if self._surely_fit(arguments):
             return ""
         errors = self._validator.iter_errors(arguments)
-        said = [f"{'.'.join(map(str, e.absolute_path)) or 'arguments'}: {e.message:.200}" for _, e in zip(range(5), errors, strict=False)]  # fmt: skip
+        said = [
+            f"{'.'.join(map(str, e.absolute_path)) or 'arguments'}: {e.message:.200}"
+            for _, e in zip(range(5), errors, strict=False)
+        ]
         return "; ".join(said)
 
 
@@ -185,18 +193,21 @@ def tool(
             return a * b
 
     Args:
-        function: its annotations and its Google docstring say what the policy is told; a bound method works as well.
+        function: its annotations and its Google docstring say what the policy is told; a bound
+            method works as well.
         name: what the policy calls it; the function's own by default.
         timeout: wall seconds of one call.
         category: the kind of tool, for reports.
         deterministic: equal arguments in an equal state give equal results.
-        stateful: a call depends on what the episode holds, or changes it; so by default where it takes a ToolContext.
+        stateful: a call depends on what the episode holds, or changes it; so by default where it
+            takes a ToolContext.
         roles: who may call it; empty is everyone.
-        where: see ``Tool``; an async function with a ToolContext runs on the loop of the episode by default, any other
-            in a thread.
+        where: see ``Tool``; an async function with a ToolContext runs on the loop of the episode by
+            default, any other in a thread.
 
     Raises:
-        ConfigError: for a parameter without an annotation that JSON has a type for, or a name that models reject.
+        ConfigError: for a parameter without an annotation that JSON has a type for, or a name that
+            models reject.
     """
     if function is None:
         return partial(tool, name=name, **settings)
@@ -205,7 +216,8 @@ def tool(
         rule = "up to 64 letters, digits, _ and -; pass name="
         raise ConfigError(f"{called!r:.80} is not a name of a tool: {rule}")
     try:
-        made, context = parameters(function), context_of(function)
+        made = parameters(function)
+        context = context_of(function)
     except ConfigError as error:
         raise ConfigError(f"tool {called}: {error}") from error
     settings.setdefault("stateful", bool(context))
@@ -281,13 +293,16 @@ def tools_by_name(found: Iterable[Function]) -> dict[str, Tool]:
 
 @runtime_checkable
 class ToolSource(Protocol):
-    """A table of an env.toml with tools, as ``[mcp]`` and ``[skills]``; one with one tool may be that tool."""
+    """A table of an env.toml with tools, as ``[mcp]`` and ``[skills]``; one with one tool may be
+    that tool.
+    """
 
     async def open_tools(self, stack: AsyncExitStack) -> Sequence[Tool]:
         """Its tools for one episode.
 
         Args:
-            stack: takes what is to be closed when the policy has made its last call, before the stages judge.
+            stack: takes what is to be closed when the policy has made its last call, before the
+                stages judge.
 
         Raises:
             ConfigError: its configuration is wrong, for every episode.
@@ -314,6 +329,9 @@ async def open_tools(
         if isinstance(source, (Tool, ToolSource)):
             for tool in [source] if isinstance(source, Tool) else await source.open_tools(stack):
                 if tool.name in taken or tool.name in found:
-                    raise ConfigError(f"[{table}] has a tool {tool.name}, and there is one of this name already; give a server a prefix, or leave one of them out")  # fmt: skip
+                    raise ConfigError(
+                        f"[{table}] has a tool {tool.name}, and there is one of this name already;"
+                        " give a server a prefix, or leave one of them out"
+                    )
                 found[tool.name] = tool
     return found

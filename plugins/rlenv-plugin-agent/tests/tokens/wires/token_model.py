@@ -1,4 +1,6 @@
-"""A small model for tests: a BPE tokenizer made here, four chat templates, and texts that it samples as told."""
+"""A small model for tests: a BPE tokenizer made here, four chat templates, and texts that it
+samples as told.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,26 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 JSON: TypeAlias = dict[str, Any]
 HERE = Path(__file__).parent / "templates"
 TEMPLATES = [path.stem for path in sorted(HERE.glob("*.jinja"))]
-MARKS = ["<|im_start|>", "<|im_end|>", "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]  # fmt: skip
-MERGES = [("h", "e"), ("l", "l"), ("ll", "o"), ("he", "llo"), ("t", "o"), ("to", "o"), ("too", "l"), ("u", "s"), ("us", "e"), ("use", "r")]  # fmt: skip
+MARKS = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|begin_of_text|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eot_id|>",
+]
+MERGES = [
+    ("h", "e"),
+    ("l", "l"),
+    ("ll", "o"),
+    ("he", "llo"),
+    ("t", "o"),
+    ("to", "o"),
+    ("too", "l"),
+    ("u", "s"),
+    ("us", "e"),
+    ("use", "r"),
+]
 
 
 def make_tokenizer() -> Tokenizer:
@@ -24,7 +44,9 @@ def make_tokenizer() -> Tokenizer:
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     made.add_special_tokens([AddedToken(text, normalized=False, special=True) for text in MARKS])
-    made.add_tokens([AddedToken("<tool_call>", normalized=False), AddedToken("</tool_call>", normalized=False)])  # fmt: skip
+    made.add_tokens(
+        [AddedToken("<tool_call>", normalized=False), AddedToken("</tool_call>", normalized=False)]
+    )
     return made
 
 
@@ -48,7 +70,10 @@ def encode(text: str) -> list[int]:
 def split(text: str) -> list[int]:
     """Ids of a text in which ``hello`` is sampled as ``he|llo``."""
     first, *rest = text.split("hello")
-    return [*encode(first), *(at for part in rest for at in (*encode("he"), *encode("llo"), *encode(part)))]  # fmt: skip
+    return [
+        *encode(first),
+        *(at for part in rest for at in (*encode("he"), *encode("llo"), *encode(part))),
+    ]
 
 
 def render(template: str, messages: list[JSON], tools: list[JSON], *, goes_on: bool = True) -> str:
@@ -57,20 +82,29 @@ def render(template: str, messages: list[JSON], tools: list[JSON], *, goes_on: b
     jinja.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     jinja.globals["raise_exception"] = lambda text: 1 / 0
     known = {"bos_token": "<|begin_of_text|>", "add_generation_prompt": goes_on, "tools": tools}
-    return jinja.from_string(source(template)).render(messages=[parsed(m) for m in messages], **known)  # fmt: skip
+    return jinja.from_string(source(template)).render(
+        messages=[parsed(m) for m in messages], **known
+    )
 
 
 def parsed(message: JSON) -> JSON:
     """vLLM hands templates the arguments of calls as objects (vllm/entrypoints/chat_utils.py)."""
     if not message.get("tool_calls"):
         return message
-    calls = [{**c, "function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}} for c in message["tool_calls"]]  # fmt: skip
+    calls = [
+        {**c, "function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}}
+        for c in message["tool_calls"]
+    ]
     return {**message, "tool_calls": calls}
 
 
 def save(folder: Path, template: str) -> Path:
     """A folder as of a model of Hugging Face."""
     TOKENIZER.save(str(folder / "tokenizer.json"))
-    config = {"bos_token": "<|begin_of_text|>", "eos_token": {"content": end_of(template)}, "chat_template": source(template)}  # fmt: skip
+    config = {
+        "bos_token": "<|begin_of_text|>",
+        "eos_token": {"content": end_of(template)},
+        "chat_template": source(template),
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
     return folder

@@ -13,12 +13,15 @@ TOOL = {"type": "function", "function": {"name": "user", "description": "", "par
 
 
 def play(policy, answers, tools=(TOOL,), question="use hello"):
-    """The trajectory of one conversation: after each message of the policy but the last comes an answer."""
+    """The trajectory of one conversation: after each message of the policy but the last comes an
+    answer.
+    """
     return asyncio.run(aplay(policy, answers, tools, question))
 
 
 async def aplay(policy, answers, tools=(TOOL,), question="use hello"):
-    messages, tokens = [{"role": "user", "content": question}], []
+    messages = [{"role": "user", "content": question}]
+    tokens = []
     policy = policy.begin() if hasattr(policy, "begin") else policy
     for turn in range(len(answers) + 1):
         reply = await policy([{**each} for each in messages], [*tools])

@@ -1,8 +1,9 @@
 """Tests of kind "asserts" judged twice where a solution changed what it was given.
 
-The first time a test sees every change of its arguments, as in Python.  A test that passed and saw some is run again,
-against a solution that is loaded anew, and sees only those changes that it cannot do without.  It passes if it does
-both times: a solution earns nothing by rewriting what it is compared with.
+The first time a test sees every change of its arguments, as in Python.  A test that passed and saw
+some is run again, against a solution that is loaded anew, and sees only those changes that it
+cannot do without.  It passes if it does both times: a solution earns nothing by rewriting what it
+is compared with.
 """
 
 from __future__ import annotations

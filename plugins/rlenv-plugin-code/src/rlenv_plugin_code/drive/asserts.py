@@ -1,6 +1,8 @@
-"""Tests that call a proxy: the text in one sandbox, the solution in another, every answer checked between.
+"""Tests that call a proxy: the text in one sandbox, the solution in another, every answer checked
+between.
 
-Control is always on one side: the test's until it asks, the solution's until it answers or calls back.
+Control is always on one side: the test's until it asks, the solution's until it answers or calls
+back.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ _LISTS = ("l", "t", "s", "z")
 
 
 def run_text(plan: Plan, entry_point: str) -> bytes:
-    """The request that runs one text and lets it see all changes of arguments: encoded once per task.
+    """The request that runs one text and lets it see all changes of arguments: encoded once per
+    task.
 
     Raises:
         Unencodable: the text is too long.
@@ -52,7 +55,9 @@ def with_changes(request: bytes, changes: Changes) -> bytes:
 
 @frozen
 class Pair:
-    """How to get the two sessions; both are there before a program starts, since its time runs from then."""
+    """How to get the two sessions; both are there before a program starts, since its time runs from
+    then.
+    """
 
     solution: Callable[[], Awaitable[Session]]
     test: Callable[[], Awaitable[Session]]
@@ -89,7 +94,8 @@ async def asserts(
 
 
 async def _run(relay: _Relay, source: bytes, solution: Session, test: Session) -> Ran:
-    clock, timeout = relay.clock, relay.timeout
+    clock = relay.clock
+    timeout = relay.timeout
     await solution.start(FUNCTION_BOOT, wall_s=max(clock.left(), 0.001))
     try:
         await relay.load(Link(solution, clock, timeout), source)
@@ -146,7 +152,8 @@ class _Relay:
         """Run every text."""
         self.test = test
         for request in self.tests:
-            self._answered, self._heard = 0, False
+            self._answered = 0
+            self._heard = False
             self.asked_solution = False
             await test.send(request)
             clock = self.clock.part(self.timeout)
@@ -217,7 +224,8 @@ def _checked(frame: bytes, n: int) -> str:
         Stop: none that may be passed on.
     """
     answer = parsed(frame, n)
-    kind, rest = answer[0], answer[2:]
+    kind = answer[0]
+    rest = answer[2:]
     if kind == "ok":
         good = len(rest) == 4 and _value(rest[0], rest[1]) and _changed(rest[2], rest[3])
     elif kind == "back":
@@ -265,7 +273,8 @@ def _form(form: Any) -> bool:
     """Whether this is a lifted value; ``decode`` has bounded its depth."""
     if type(form) is not list or len(form) < 2 or type(form[0]) is not str:
         return False
-    tag, body = form[0], form[1]
+    tag = form[0]
+    body = form[1]
     if tag == "g":
         return len(form) == 3 and type(form[2]) is bool and _forms(body)
     if len(form) != 2:

@@ -1,4 +1,6 @@
-"""Checkers: a task's own ``check(stdin, stdout, expected)``, in a sandbox that the response's program never saw."""
+"""Checkers: a task's own ``check(stdin, stdout, expected)``, in a sandbox that the response's
+program never saw.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ async def checked(
 ) -> list[bool | str]:
     """Whether the checker accepts each (stdin, stdout, expected).
 
-    A text instead of a verdict says how the checker failed on that output: an output that it cannot read
-    is no right one, so this counts as a refusal.
+    A text instead of a verdict says how the checker failed on that output: an output that it cannot
+    read is no right one, so this counts as a refusal.
 
     Raises:
         VerifierFault: the sandbox broke.

@@ -1,8 +1,9 @@
-"""Assertions about one call on plain values, read: what is called, and what must hold of the answer.
+"""Assertions about one call on plain values, read: what is called, and what must hold of the
+answer.
 
-Most tests are lines of ``assert candidate(LITERALS) == LITERAL``.  Such an assertion is a call and a predicate
-over its decoded value, and means here what it means in Python.  A text with anything else in it is left to
-``asserts``.
+Most tests are lines of ``assert candidate(LITERALS) == LITERAL``.  Such an assertion is a call and
+a predicate over its decoded value, and means here what it means in Python.  A text with anything
+else in it is left to ``asserts``.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def checks_of(text: str, entry_point: str) -> tuple[Check, ...] | None:
 
 
 def _checks(tree: ast.Module, entry_point: str) -> Iterator[Check]:
-    body, names = tree.body, {entry_point, "candidate"}
+    body = tree.body
+    names = {entry_point, "candidate"}
     found = [node for node in body if isinstance(node, ast.FunctionDef)]
     if found:
         body = _body_of_check(found, body)
@@ -203,7 +205,8 @@ class _Reader:
         if isinstance(node.op, _BOUNDED):
             left, right = self._all([node.left, node.right])
             return lambda got: deed(left(got), right(got))
-        one, other = self._fixed(node.left), self._fixed(node.right)
+        one = self._fixed(node.left)
+        other = self._fixed(node.right)
         if isinstance(node.op, ast.Pow) and not (type(other) is int and abs(other) <= _POWER):
             raise _Other
         value = deed(one, other)

@@ -6,12 +6,14 @@ from rlenv.sandbox import Session
 
 __all__ = ["Clock"]
 
-FRAME_S = 0.0002  # what carrying a frame counts, on however busy a machine; it takes about as long on a quiet one
+# what carrying a frame counts, on however busy a machine; it takes about as long on a quiet one
+FRAME_S = 0.0002
 BYTE_S = 1e-8
 
 
 class Clock:
-    """A stopwatch with an end.  It runs while a program has something to do, and stands still while the judge has.
+    """A stopwatch with an end.  It runs while a program has something to do, and stands still while
+    the judge has.
 
     What a frame costs the judge counts a fixed time, so that talking much uses up a budget, too.
 
@@ -31,10 +33,11 @@ class Clock:
             self.watch(session)
 
     def part(self, budget: float) -> Clock:
-        """A clock of a part of what this one measures, from now on; it ends with this one at the latest.
+        """A clock of a part of what this one measures, from now on; it ends with this one at the
+        latest.
 
-        It counts what this one counts, frames too: a test and a program that only talk to each other use up
-        the time of their case.
+        It counts what this one counts, frames too: a test and a program that only talk to each
+        other use up the time of their case.
         """
         made = Clock(budget)
         made._whole = self

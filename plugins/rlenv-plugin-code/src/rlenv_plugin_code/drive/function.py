@@ -37,8 +37,8 @@ async def functions(
     """Load ``source`` and make the calls, one after another.
 
     Args:
-        link: the session, which is not closed, the running budget, and the seconds for the loading and for
-            each call.
+        link: the session, which is not closed, the running budget, and the seconds for the loading
+            and for each call.
         source: the solution.
         calls: see ``call_text``.
         program: what serves the calls.
@@ -93,7 +93,9 @@ class _Calls:
             raise Stop("error", error)
 
     async def _ask(self, place: int) -> None:
-        """Send one call; the end goes right behind the last, since it is no input: one turn less."""
+        """Send one call; the end goes right behind the last, since it is no input: one turn
+        less.
+        """
         if place < len(self.calls):
             await self.link.send(b'["call",%d,%s' % (self.numbers[place + 1], self.calls[place]))
         if place >= len(self.calls) - 1:
@@ -137,7 +139,9 @@ async def loaded(link: Link, n: int) -> str | None:
 
 
 async def ended_well(link: Link, n: int) -> bool:
-    """Whether behind the last answer comes the end and nothing else; a program may be gone by then."""
+    """Whether behind the last answer comes the end and nothing else; a program may be gone by
+    then.
+    """
     try:
         return await link.recv(END_SECONDS) == b'["end",%d]' % n
     except Stop:

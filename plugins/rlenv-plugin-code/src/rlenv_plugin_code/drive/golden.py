@@ -1,7 +1,7 @@
 """Golden tasks: inputs that nobody can foresee, and what a correct program answers to them.
 
-Both the author's generator and the golden program run in a sandbox, before the response's program and
-apart from it.  When one of them fails, that is no response's fault.
+Both the author's generator and the golden program run in a sandbox, before the response's program
+and apart from it.  When one of them fails, that is no response's fault.
 """
 
 from __future__ import annotations

@@ -106,8 +106,8 @@ def parsed(frame: bytes, n: int) -> list[Any]:
 def raised(what: Any) -> str:
     """What a guest says was raised, as far as it is in words of ours.
 
-    A program that has seen a hidden input could name an exception after it, so only names that every
-    Python has are passed on.
+    A program that has seen a hidden input could name an exception after it, so only names that
+    every Python has are passed on.
 
     Raises:
         Stop: it is not a string.

@@ -1,8 +1,9 @@
 """Which calls of a test are made for what they leave in their arguments.
 
-A solution that changes an argument changes the test's own value.  ``out = candidate(x); assert out == sorted(x)``
-then expects what the solution wrote.  ``candidate(x); assert x == [1, 2, 3]`` asks for the change: the argument
-is *pinned*, by an assertion that no result of the solution takes part in.  This is read from the test's text alone.
+A solution that changes an argument changes the test's own value.  ``out = candidate(x); assert out
+== sorted(x)`` then expects what the solution wrote.  ``candidate(x); assert x == [1, 2, 3]`` asks
+for the change: the argument is *pinned*, by an assertion that no result of the solution takes part
+in.  This is read from the test's text alone.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def _facts(tree: ast.Module, bindings: list[_Binding], names: frozenset[str]) ->
 
 
 def _spread(binding: _Binding, facts: _Facts) -> None:
-    """What is known of a value holds of the names that get it, and of what the value is made up of."""
+    """What is known of a value holds of the names that get it, and of what the value is made up
+    of.
+    """
     if _has_result(binding.value, facts):
         facts.results.update(binding.names)
     elif _names(binding.value) & facts.arguments:
@@ -106,7 +109,9 @@ def _bindings(tree: ast.Module) -> Iterator[_Binding]:
 
 
 def _pinned(tree: ast.Module, bindings: list[_Binding], facts: _Facts) -> set[str]:
-    """Arguments that an assertion pins, and that no assertion compares with a result but one of equality."""
+    """Arguments that an assertion pins, and that no assertion compares with a result but one of
+    equality.
+    """
     pinned: set[str] = set()
     exact: set[str] = set()
     compared: set[str] = set()

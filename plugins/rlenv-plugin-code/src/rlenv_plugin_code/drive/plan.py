@@ -1,7 +1,7 @@
 """What a test's text needs: which names it takes from the solution, and what of it is to be called.
 
-The text is its author's; the solution is in another sandbox.  What cannot cross over is rejected here, with
-the reason.
+The text is its author's; the solution is in another sandbox.  What cannot cross over is rejected
+here, with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _NO_PROXY = {
     "mock": "what it patches is in another sandbox",
     "inspect": "the solution's source is in another sandbox",
     "importlib": "the solution's module is in another sandbox",
-    "solution": "the solution's module is in another sandbox; use the names of the solution as they are",
+    "solution": (
+        "the solution's module is in another sandbox; use the names of the solution as they are"
+    ),
 }
 
 
@@ -65,7 +67,8 @@ class Plan:
 
 @lru_cache(512)
 def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
-    """Read a test's text.  A name that the setup does not bind may be the prompt's, if that is Python.
+    """Read a test's text.  A name that the setup does not bind may be the prompt's, if that is
+    Python.
 
     Raises:
         Unproxied: it cannot be run, or asserts nothing.
@@ -153,7 +156,9 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _modules(tree: ast.Module, names: set[str]) -> set[str]:
-    """Those of the library that a test uses without importing them: a solution's own ``math`` decides nothing."""
+    """Those of the library that a test uses without importing them: a solution's own ``math``
+    decides nothing.
+    """
     owners = {
         n.value.id
         for n in ast.walk(tree)

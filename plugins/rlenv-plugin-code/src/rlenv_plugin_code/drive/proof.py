@@ -1,4 +1,6 @@
-"""What is tried when tasks load: whether there is such a sandbox, and whether golden programs pass their own tasks."""
+"""What is tried when tasks load: whether there is such a sandbox, and whether golden programs pass
+their own tasks.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ _usable: set[tuple[object, ...]] = set()
 
 
 def prove(runs: Runs, task: Task, ready: Prepared) -> None:
-    """Run the golden program of a task on the task's own cases; of a golden task, on inputs drawn for nobody.
+    """Run the golden program of a task on the task's own cases; of a golden task, on inputs drawn
+    for nobody.
 
     Raises:
         TaskError: it fails one.

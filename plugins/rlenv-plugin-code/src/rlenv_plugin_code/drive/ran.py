@@ -26,7 +26,8 @@ __all__ = [
 
 TOO_BUSY = Fault(
     "timeout",
-    "the machine was too busy: for 30 times the limit a program got next to no processor; run fewer things at one time",
+    "the machine was too busy: for 30 times the limit a program got next to no processor; run fewer"
+    " things at one time",
     transient=True,
 )
 SKIPPED = Answer("skipped", error="not asked: an earlier case ended the run")
@@ -65,8 +66,8 @@ class Ran:
         fault: what of the sandbox broke; the answers then hold only if every try breaks.
         started: whether the program's own code had begun.
         starved: the machine was too busy to tell what it would have answered.
-        leaning: of each test that ended, which changes of its arguments it was shown: "none", "pinned" (all of
-            them pinned by the test) or "all".
+        leaning: of each test that ended, which changes of its arguments it was shown: "none",
+            "pinned" (all of them pinned by the test) or "all".
     """
 
     answers: tuple[Answer, ...] = field(converter=_tuple)
@@ -117,9 +118,12 @@ def filled(answers: Sequence[Answer], stop: Stop | None, count: int, wall: float
 
 
 def shared(answers: Sequence[Answer], exit_: Exit) -> list[Answer]:
-    """The answers of one process, each with an equal share of its CPU and with its peak of memory."""
+    """The answers of one process, each with an equal share of its CPU and with its peak of
+    memory.
+    """
     asked = sum(answer is not SKIPPED for answer in answers) or 1
-    cpu, peak = exit_.cpu / asked, exit_.peak_memory
+    cpu = exit_.cpu / asked
+    peak = exit_.peak_memory
     return [a if a is SKIPPED else evolve(a, cpu=cpu, peak_memory=peak) for a in answers]
 
 
@@ -134,7 +138,9 @@ def judged(answers: Sequence[Answer], stop: Stop | None, exit_: Exit) -> Ran:
 
 
 async def played(session: Session, conversation: Awaitable[None]) -> tuple[Stop | None, Exit]:
-    """Have the conversation with a session's program, and end that: why it stopped early, and how it ended."""
+    """Have the conversation with a session's program, and end that: why it stopped early, and how
+    it ended.
+    """
     stop: Stop | None = None
     try:
         await conversation

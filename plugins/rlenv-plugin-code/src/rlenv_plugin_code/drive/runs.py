@@ -1,4 +1,6 @@
-"""Runs of one response: each in a place of its own, repeated where a sandbox breaks, within one budget."""
+"""Runs of one response: each in a place of its own, repeated where a sandbox breaks, within one
+budget.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,8 @@ class Runs:
         return await self._retried(play)
 
     async def asserts(self, source: str, tests: Sequence[bytes], changes: Changes = "all") -> Ran:
-        """Whether tests pass, see ``run_text``, and which changes of their arguments they have seen.
+        """Whether tests pass, see ``run_text``, and which changes of their arguments they have
+        seen.
 
         Raises:
             as ``calls``; VerifierFault also where a test fails by itself.

@@ -30,7 +30,9 @@ class Start:
 
 
 def output(exit_: Exit, wall: float) -> Answer:
-    """What a program answered that was left to run to its end, after ``wall`` seconds on its clock."""
+    """What a program answered that was left to run to its end, after ``wall`` seconds on its
+    clock.
+    """
     return evolve(_output(exit_), cpu=exit_.cpu, wall=wall, peak_memory=exit_.peak_memory)
 
 

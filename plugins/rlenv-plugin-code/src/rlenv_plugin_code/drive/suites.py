@@ -1,7 +1,7 @@
 """A test suite against one program: two sandboxes, every call carried between them and checked.
 
-The suite is the response and is not trusted; the program is the task's own, right or with a mistake in
-it.  The suite learns what its calls return, and nothing else of the program.
+The suite is the response and is not trusted; the program is the task's own, right or with a mistake
+in it.  The suite learns what its calls return, and nothing else of the program.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ __all__ = ["Said", "Suite", "Trial"]
 SUITE_BOOT = "import rlenv_suite; rlenv_suite.serve()"
 CALLS = 100_000  # of one suite on one program
 _TRIAL = 5.0  # times the timeout: how long a trial may take
-_LATER, _TIMES = (
-    1.0,
-    8.0,
-)  # the same once a trial did not end; or so many times the longest that ended
+# the same once a trial did not end; or so many times the longest that ended
+_LATER = 1.0
+_TIMES = 8.0
 Said: TypeAlias = Literal["pass", "fail", "hang", "broken", "unloadable"]
 
 
@@ -50,16 +49,19 @@ class Trial:
 
 
 class Suite:
-    """Plays one suite against programs, each trial in places that nothing was run in since they were leased.
+    """Plays one suite against programs, each trial in places that nothing was run in since they
+    were leased.
 
-    Nothing that a trial can see or bring about depends on which program is the right one: neither how often it
-    is shown, nor what comes after it, nor when the trials end.  So a suite that remembers gains nothing.
+    Nothing that a trial can see or bring about depends on which program is the right one: neither
+    how often it is shown, nor what comes after it, nor when the trials end.  So a suite that
+    remembers gains nothing.
 
     Args:
         text: the suite.
         entry_point: the function under test.
         clock: the budget of the response.
-        timeout: seconds for one answer of the program; and, five times over, for one trial, until one has not ended.
+        timeout: seconds for one answer of the program; and, five times over, for one trial, until
+            one has not ended.
     """
 
     def __init__(self, text: str, entry_point: str, clock: Clock, timeout: float) -> None:
@@ -73,10 +75,12 @@ class Suite:
     async def trials(
         self, order: Sequence[int], sources: Sequence[str], pair: Pair
     ) -> list[tuple[int, Trial]]:
-        """One trial for each program in ``order``, by its number; the budget's end makes the rest "broken".
+        """One trial for each program in ``order``, by its number; the budget's end makes the rest
+        "broken".
 
-        A program that the suite did not come to an end with is not tried again.  A suite that complains, or breaks,
-        before it has called anything does so whatever the program is: that ends the trials.
+        A program that the suite did not come to an end with is not tried again.  A suite that
+        complains, or breaks, before it has called anything does so whatever the program is: that
+        ends the trials.
 
         Raises:
             VerifierFault: a sandbox broke.
@@ -175,7 +179,9 @@ class Suite:
 
 
 def _check(ended: Exit) -> None:
-    """Raises VerifierFault where the sandbox broke before a program began, or was too busy to tell."""
+    """Raises VerifierFault where the sandbox broke before a program began, or was too busy to
+    tell.
+    """
     if ended.fault is not None and (not ended.started or ended.reason == "wall"):
         raise VerifierFault(ended.fault)
 

@@ -1,8 +1,8 @@
 """One run at a time on a worker's core, as long as runs are short.
 
-A worker has two places, so that a program that sleeps or computes for long holds up nobody.  Two short runs at
-one time only get in each other's way: they share a core, its caches and its wake-ups.  So the second waits for the
-first, a few milliseconds at most.
+A worker has two places, so that a program that sleeps or computes for long holds up nobody.  Two
+short runs at one time only get in each other's way: they share a core, its caches and its wake-ups.
+So the second waits for the first, a few milliseconds at most.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def _grant(turn: asyncio.Future[None]) -> None:
 
 @asynccontextmanager
 async def in_turn() -> AsyncIterator[None]:
-    """Hold a turn; whoever says how many places there are (RLENV_SANDBOX_SLOTS) wants all of them at work."""
+    """Hold a turn; whoever says how many places there are (RLENV_SANDBOX_SLOTS) wants all of them
+    at work.
+    """
     if os.environ.get("RLENV_SANDBOX_SLOTS"):
         yield
         return
@@ -69,5 +71,7 @@ async def in_turn() -> AsyncIterator[None]:
 
 
 def suite_lock() -> asyncio.Lock:
-    """Held by a test suite on trial: a worker has one core, and the clock of a container is too coarse to share it."""
+    """Held by a test suite on trial: a worker has one core, and the clock of a container is too
+    coarse to share it.
+    """
     return _suites.setdefault(asyncio.get_running_loop(), asyncio.Lock())

@@ -1,1 +1,3 @@
-"""What runs beside an untrusted program: standard library only, any CPython from 3.8, imports nothing of rlenv."""
+"""What runs beside an untrusted program: standard library only, any CPython from 3.8, imports
+nothing of rlenv.
+"""

@@ -1,15 +1,18 @@
 """Runs the text of a test, inside a sandbox of its own; the solution is in another one.
 
-The test is its author's text.  What it calls of the solution are proxies: the judge carries each call to
-the solution's sandbox, and checks each answer on its way back.  Only plain values come here, and numbers
-that stand for objects over there.
+The test is its author's text.  What it calls of the solution are proxies: the judge carries each
+call to the solution's sandbox, and checks each answer on its way back.  Only plain values come
+here, and numbers that stand for objects over there.
 
     ["run", setup, text, entry, names, errors, classes, check, lines, pins, changes]
-        check: the text's functions to call; lines: first and last of each assertion; pins: of each call that is
-        made for what it leaves in its arguments; changes: which changes of arguments the text may see
-    -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows ``["ask", n,`` or
-       ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body [null or [type, text], which changes of
-       arguments it has seen]
+        check: the text's functions to call; lines: first and last of each assertion; pins: of each
+            call that is
+        made for what it leaves in its arguments; changes: which changes of arguments the text may
+        see
+    -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows ``["ask", n,``
+    or
+       ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body [null or [type, text],
+       which changes of arguments it has seen]
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ class Test:
         self._expects_ends = False
 
     def run(self, request: Any) -> Any:
-        """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else None."""
+        """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else
+        None.
+        """
         setup, text, entry, names, errors, classes, check, self._asserts, *changes = request
         self._pins, self._changes = changes
         self._classes = frozenset(classes)
@@ -101,7 +106,8 @@ class Test:
     def _raised(self, op: Any, name: Any, base: Any, text: Any) -> Any:
         """What the solution raised; the end of an iteration only where an iterator was asked.
 
-        Anywhere else it would end a loop of the test over ``map`` or ``zip``, as if all had been well.
+        Anywhere else it would end a loop of the test over ``map`` or ``zip``, as if all had been
+        well.
         """
         known = self._errors.get(name)
         if known is not None:
@@ -132,7 +138,9 @@ class Test:
         return True
 
     def _asserting(self) -> Any:
-        """Whether an assertion is being decided: what it compares with is not for the solution to change."""
+        """Whether an assertion is being decided: what it compares with is not for the solution to
+        change.
+        """
         return self._within(self._asserts)
 
     def _within(self, lines: Any) -> Any:

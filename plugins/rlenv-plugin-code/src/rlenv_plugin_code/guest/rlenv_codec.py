@@ -1,13 +1,14 @@
 """Plain values as JSON text and back, exact in type and value.
 
-null, true, false, text, lists, integers below 2**53 in size and finite floats are themselves; everything
-else is an object with exactly one key:
+null, true, false, text, lists, integers below 2**53 in size and finite floats are themselves;
+everything else is an object with exactly one key:
 
     {"i": hex}  integer        {"f": "nan" | "inf" | "-inf"}   {"c": [re, im]}  complex
     {"t": [..]} tuple          {"d": [[key, value], ..]} dict  {"b": base64}    bytes
     {"s": [..]} set            {"z": [..]} frozenset
 
-Texts compose: the encoding of a list is the encodings of its items between brackets.  Both sides use this
+Texts compose: the encoding of a list is the encodings of its items between brackets.  Both sides
+use this
 module; it needs only the standard library of any CPython from 3.8.
 """
 
@@ -71,7 +72,9 @@ def encode(value: Any) -> bytes:
 
 
 def _pack(value: Any, left: int, flat: frozenset[type]) -> Any:
-    """``value`` in JSON's types; ``flat`` are the types taken as they are, ``left`` the levels allowed."""
+    """``value`` in JSON's types; ``flat`` are the types taken as they are, ``left`` the levels
+    allowed.
+    """
     kind = type(value)
     if kind in flat:
         return value

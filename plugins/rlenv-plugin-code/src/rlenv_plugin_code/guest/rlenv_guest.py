@@ -1,13 +1,15 @@
 """Serves calls of a solution's functions, inside the sandbox.
 
-Requests and answers are lists, one per frame, in lockstep; ``n`` names the request that is answered:
+Requests and answers are lists, one per frame, in lockstep; ``n`` names the request that is
+answered:
 
     ["source", n, text]                      -> ["loaded", n] | ["err", n, what, line]
     ["call", n, name, args, kwargs]          -> ["ok", n, value] | ["err", n, what]
     ["ask", n, ...]                          for tests that ask for objects: see ``rlenv_objects``
     ["end", n]                               -> ["end", n]
 
-Nothing here guards anything: the solution may replace all of it, and gains a way to answer, no more.
+Nothing here guards anything: the solution may replace all of it, and gains a way to answer, no
+more.
 What it keeps to itself it keeps for honest programs that patch a builtin by accident.
 """
 
@@ -61,7 +63,8 @@ class Link:
     def _more(self, data: Any) -> Any:
         """``data`` and what comes next, a long frame as a whole."""
         wanted = 4 + _SIZE.unpack_from(data)[0] if len(data) >= 4 else 0
-        parts, size = [data], len(data)
+        parts = [data]
+        size = len(data)
         while True:
             more = _read(self._fd, 65536 if size + 65536 >= wanted else 1 << 20)
             if not more:
@@ -81,7 +84,8 @@ class Link:
         self._out += _SIZE.pack(len(frame)) + frame
 
     def _flush(self) -> None:
-        data, self._out = self._out, b""
+        data = self._out
+        self._out = b""
         sent = _write(self._fd, data)
         while sent < len(data):
             data = data[sent:]
@@ -125,7 +129,8 @@ def line_of(err: Any) -> Any:
     """The line of the solution that an exception came from; 0 when unknown."""
     if isinstance(err, SyntaxError) and err.filename == FILE:
         return err.lineno or 0
-    line, trace = 0, err.__traceback__
+    line = 0
+    trace = err.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno
@@ -151,7 +156,8 @@ class Server:
 
     def answer(self, request: Any) -> Any:
         """The answer to one request, as a frame; what was printed is out before it."""
-        kind, n = request[0], request[1]
+        kind = request[0]
+        n = request[1]
         if kind == "call":
             frame = self._call(n, *request[2:])
         elif kind == "ask":
@@ -194,7 +200,9 @@ class Server:
 
 
 def rehearse() -> None:
-    """Do once what every run does, where it costs no run anything; sandboxes with warm processes ask for it."""
+    """Do once what every run does, where it costs no run anything; sandboxes with warm processes
+    ask for it.
+    """
     make_room()
     server = Server(None)
     for request in (b'["source",0,"def f(x):\\n    return [x]"]', b'["call",0,"f",[1],{"d":[]}]'):

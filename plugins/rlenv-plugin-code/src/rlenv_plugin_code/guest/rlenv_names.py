@@ -1,8 +1,10 @@
-"""What a Python source imports and uses, by its syntax tree; runs inside the sandbox, where the source is data.
+"""What a Python source imports and uses, by its syntax tree; runs inside the sandbox, where the
+source is data.
 
-A use is a name that is not bound inside a function, or attributes of one, as it was written in full: after
-``from os import system as s``, ``s`` is ``os.system``; after ``e = eval``, ``e`` is ``eval``.  Names that are put
-together when the program runs are not found: this is a limit on honest programs, not a wall.
+A use is a name that is not bound inside a function, or attributes of one, as it was written in
+full: after ``from os import system as s``, ``s`` is ``os.system``; after ``e = eval``, ``e`` is
+``eval``.  Names that are put together when the program runs are not found: this is a limit on
+honest programs, not a wall.
 """
 
 from __future__ import annotations
@@ -62,9 +64,11 @@ class _Names:
         targets: list[ast.expr] = []
         value: ast.expr | None = None
         if isinstance(node, ast.Assign):
-            targets, value = node.targets, node.value
+            targets = node.targets
+            value = node.value
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
-            targets, value = [node.target], node.value
+            targets = [node.target]
+            value = node.value
         if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
             for target in targets:
                 if isinstance(target, ast.Name):
@@ -183,7 +187,9 @@ def _inside(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def answer(measure: Callable[[str], Sequence[object]]) -> None:
-    """Answer one request, ``[n, text]``, with ``["ok", n, …]`` or ``["err", n, type, line, message]``."""
+    """Answer one request, ``[n, text]``, with ``["ok", n, …]`` or ``["err", n, type, line,
+    message]``.
+    """
     from rlenv_codec import decode, encode
     from rlenv_guest import Link, make_room, what
 

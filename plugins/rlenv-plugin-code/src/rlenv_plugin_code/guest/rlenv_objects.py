@@ -1,20 +1,24 @@
-"""What tests ask of a solution beyond plain values: its objects, its functions, calls back to the test.
+"""What tests ask of a solution beyond plain values: its objects, its functions, calls back to the
+test.
 
 Values travel plain where they are plain.  Otherwise they are *lifted*, into lists:
 
-    ["v", plain]  ["l" | "t" | "s" | "z", [..]] list, tuple, set, frozenset  ["d", [[key, value], ..]]
-    ["o", id] an object of the solution       ["f", id] a function or class of the solution
-    ["p", id] one whose class extends a plain type; "plain" asks for what it holds
-    ["n", name] of the solution               ["c", id] a function of the test
-    ["g", [..], whole] an iterator, used up where it was
+    ["v", plain]  ["l" | "t" | "s" | "z", [..]] list, tuple, set, frozenset  ["d", [[key, value],
+    ..]] ["o", id] an object of the solution       ["f", id] a function or class of the solution
+    ["p", id] one whose class extends a plain type; "plain" asks for what it holds ["n", name] of
+    the solution               ["c", id] a function of the test ["g", [..], whole] an iterator, used
+    up where it was
 
 Requests, where ``raised`` says whether the values before it are lifted:
 
     ["ask", n, op, target, objects, [args, kwargs], raised]
-                                                     op: "call", "get", "set", "plain" or a special method's
-                                                     name; target: a name (text) or an id (int); objects:
-                                                     whether an object of the solution may be the answer
-    -> ["ok", n, value, raised, [args, kwargs] | null, raised]   arguments that the call changed in place
+                                                     op: "call", "get", "set", "plain" or a special
+                                                         method's
+                                                     name; target: a name (text) or an id (int);
+                                                     objects: whether an object of the solution may
+                                                     be the answer
+    -> ["ok", n, value, raised, [args, kwargs] | null, raised]   arguments that the call changed in
+    place
      | ["err", n, what, base, text]                  base: the nearest builtin type of exception
      | ["back", n, id, [args, kwargs], raised]       first call this function of the test, and send
                                                      ["ret", value, raised] or ["raise", what, text]
@@ -66,7 +70,8 @@ def lift(value: Any, refer: Any) -> Any:
 
 def lower(form: Any, resolve: Any) -> Any:
     """The value of a lifted form; ``resolve(tag, body)`` knows the references."""
-    tag, body = form[0], form[1]
+    tag = form[0]
+    body = form[1]
     if tag == "v":
         return body
     if tag in MAKERS:
@@ -160,7 +165,8 @@ class World:
 
     def answer(self, request: Any) -> Any:
         """The answer to one request, as a frame."""
-        outer, self._n = self._n, request[1]
+        outer = self._n
+        self._n = request[1]
         try:
             return b'["ok",%d,%s]' % (request[1], self._done(*request[2:]))
         except Unencodable as err:
@@ -179,7 +185,9 @@ class World:
         return value + b"," + (b"null,false" if after is None or after == before else after)
 
     def _packed(self, value: Any, objects: Any) -> Any:
-        """A result as text; with ``objects``, what is of a class of the solution's own stays an object."""
+        """A result as text; with ``objects``, what is of a class of the solution's own stays an
+        object.
+        """
         kind = type(value)
         if objects and kind.__module__ not in LIBRARY:
             if issubclass(kind, PLAIN):

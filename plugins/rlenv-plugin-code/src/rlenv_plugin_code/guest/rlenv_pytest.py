@@ -12,11 +12,15 @@ __all__ = ["approx", "fail", "raises"]
 
 
 class raises:  # noqa: N801 - pytest's name
-    """``with raises(ValueError, match="...") as info``, or ``raises(ValueError, function, *args)``."""
+    """``with raises(ValueError, match="...") as info``, or ``raises(ValueError, function,
+    *args)``.
+    """
 
     def __new__(cls, expected: Any, *call: Any, match: Any = None, **kwargs: Any) -> Any:
         self = object.__new__(cls)
-        self._expected, self._match, self.value = expected, match, None
+        self._expected = expected
+        self._match = match
+        self.value = None
         if not call:
             return self
         with self:
@@ -31,7 +35,8 @@ class raises:  # noqa: N801 - pytest's name
             raise AssertionError("nothing was raised")
         if not isinstance(err, self._expected):
             return False
-        self.value, self.type = err, kind
+        self.value = err
+        self.type = kind
         if self._match is not None and not re.search(self._match, str(err)):
             raise AssertionError("the message does not match")
         return True
@@ -45,7 +50,9 @@ class approx:  # noqa: N801 - pytest's name
     """Equal within the larger of a relative (1e-6) and an absolute (1e-12) tolerance."""
 
     def __init__(self, expected: Any, rel: Any = None, abs: Any = None) -> None:  # noqa: A002 - pytest's word
-        self._expected, self._rel, self._abs = expected, rel, abs
+        self._expected = expected
+        self._rel = rel
+        self._abs = abs
 
     def __eq__(self, got: object) -> Any:
         return self._near(got, self._expected)

@@ -1,8 +1,10 @@
-"""Measures of how a Python source is written, by its syntax tree; runs inside the sandbox, where the source is data.
+"""Measures of how a Python source is written, by its syntax tree; runs inside the sandbox, where
+the source is data.
 
     [n, text] -> ["ok", n, deeds, length, line, nesting, complexity, names, dead, dynamic, defined]
 
-``names``, ``dead`` and ``dynamic`` are lists of [what, line].  What each means is in ``stages/style.py``.
+``names``, ``dead`` and ``dynamic`` are lists of [what, line].  What each means is in
+``stages/style.py``.
 """
 
 from __future__ import annotations
@@ -102,7 +104,9 @@ def _acts(node: ast.AST) -> bool:
 
 
 def _own(unit: ast.AST, documents: set[int]) -> Iterator[ast.AST]:
-    """The nodes of a function, or of the module, without those of the functions and docstrings in it."""
+    """The nodes of a function, or of the module, without those of the functions and docstrings in
+    it.
+    """
     todo = list(ast.iter_child_nodes(unit))
     while todo:
         node = todo.pop()
@@ -153,11 +157,14 @@ def _misnamed(nodes: list[Any]) -> Iterator[tuple[str, int]]:
     """Names that are not written as PEP 8 has them."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
-            name, form = node.name, _is_class
+            name = node.name
+            form = _is_class
         elif isinstance(node, (*_FUNCTIONS, ast.arg)):
-            name, form = getattr(node, "name", None) or node.arg, _is_lower
+            name = getattr(node, "name", None) or node.arg
+            form = _is_lower
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            name, form = node.id, _is_variable
+            name = node.id
+            form = _is_variable
         else:
             continue
         if form(name) is None or name in _CONFUSED:
@@ -211,7 +218,9 @@ def _assigned(node: Any) -> Any:
 
 
 def _read(tree: ast.AST) -> set[str]:
-    """Names that are read in there, or belong to another scope; also by a text, as in ``__all__``."""
+    """Names that are read in there, or belong to another scope; also by a text, as in
+    ``__all__``.
+    """
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.Global, ast.Nonlocal)):

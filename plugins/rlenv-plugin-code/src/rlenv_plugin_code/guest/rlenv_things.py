@@ -1,7 +1,8 @@
 """What stands for names, functions and objects of the solution in a test; see ``rlenv_asserts``.
 
-``test_.ask`` puts a request to the solution.  What a thing equals, is less than or holds is decided here, from
-plain values: an object that could decide it itself would be equal to whatever was expected.
+``test_.ask`` puts a request to the solution.  What a thing equals, is less than or holds is decided
+here, from plain values: an object that could decide it itself would be equal to whatever was
+expected.
 """
 
 from __future__ import annotations
@@ -123,7 +124,9 @@ for _name in "len iter next getitem setitem delitem str repr call enter exit".sp
 
 
 class Extended(Thing):
-    """An object whose class extends a plain type: what it equals is decided here, by what it holds now."""
+    """An object whose class extends a plain type: what it equals is decided here, by what it holds
+    now.
+    """
 
     @property
     def __class__(self) -> Any:
@@ -150,10 +153,11 @@ def _text(value: Any) -> Any:
 def _both(one: Any, other: Any, *, item: Any) -> Any:
     """The plain values of both.
 
-    Two objects of the solution are no evidence, unless one holds what the test made it of, and the other one held
-    the same before: the solution learns what is expected when that object is made.  Nor is one that the test made
-    and that holds something else, beside a plain value that the solution gave; where that may be one item of many,
-    the object may hold what the test has put there since.
+    Two objects of the solution are no evidence, unless one holds what the test made it of, and the
+    other one held the same before: the solution learns what is expected when that object is made.
+    Nor is one that the test made and that holds something else, beside a plain value that the
+    solution gave; where that may be one item of many, the object may hold what the test has put
+    there since.
     """
     held = one.held_()
     if type(other) is not Extended:
@@ -169,7 +173,9 @@ def _both(one: Any, other: Any, *, item: Any) -> Any:
 
 
 def _told(value: Any, told: Any) -> Any:
-    """Whether a value is one of those that the solution gave, or in one: the text of a list has those of its items."""
+    """Whether a value is one of those that the solution gave, or in one: the text of a list has
+    those of its items.
+    """
     item = rb"(?<![^[,:])%s(?![^\],}])" % re.escape(_text(value) or b"")
     return any(re.search(item, _text(one) or b"") for one in told if type(one) is not Extended)
 
@@ -196,7 +202,8 @@ def _as_made(thing: Any, held: Any) -> Any:
 def _told_by(held: Any, arg: Any) -> Any:
     """Whether what an object holds tells what it was made of.
 
-    The solution chose its class: a set or dict forgets an order, and a number what is behind its point.
+    The solution chose its class: a set or dict forgets an order, and a number what is behind its
+    point.
     """
     if isinstance(held, (int, float)):
         return arg in (held, str(held))

@@ -23,7 +23,8 @@ class Compile(Boxed):
     """Take the program out of a response and compile it, in a sandbox; 1 when it compiles, else 0.
 
     Args:
-        source_bytes: a longer source does not compile; a task's ``limits.source_bytes`` has precedence.
+        source_bytes: a longer source does not compile; a task's ``limits.source_bytes`` has
+            precedence.
     """
 
     phase: ClassVar[str] = "compile"

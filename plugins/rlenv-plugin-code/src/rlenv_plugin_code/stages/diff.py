@@ -34,7 +34,8 @@ class _Result:
 
 @frozen(kw_only=True)
 class Diff(Boxed):
-    """Compare what ``code/run`` collected with what the task expects; the sandbox is for its checker.
+    """Compare what ``code/run`` collected with what the task expects; the sandbox is for its
+    checker.
 
     ``data`` has tests_passed and total_tests; what was expected is in ``private`` only.
 
@@ -100,7 +101,8 @@ class Diff(Boxed):
         return await checked(self.runs(tests), tests.checker, outputs) if outputs else []
 
     def _outcome(self, results: Sequence[_Result], answers: Answers) -> Outcome:
-        passed, total = sum(not result.why for result in results), len(results)
+        passed = sum(not result.why for result in results)
+        total = len(results)
         data = {
             "tests_passed": passed,
             "total_tests": total,
@@ -119,7 +121,8 @@ class Diff(Boxed):
         share = passed / total if total else 0.0
         score = share if self.score == "fraction" else float(total > 0 and passed == total)
         if not answers.stable:
-            score, detail = 0.0, f"{detail}; with another hash seed, it answers differently"
+            score = 0.0
+            detail = f"{detail}; with another hash seed, it answers differently"
         return Outcome(score, detail, data, None, private)
 
 

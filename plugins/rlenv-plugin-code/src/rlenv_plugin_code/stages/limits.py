@@ -25,9 +25,10 @@ _optional = validators.optional(validators.gt(0))
 class Limits(Boxed):
     """1 when a program keeps all limits, else 0.  A task's own ``limits`` have precedence.
 
-    What is imported and called is told by the syntax tree, through aliases, ``__import__``, ``getattr`` and the
-    like; a program that puts names together as it runs can hide them, so this steers honest programs and is
-    no wall: the sandbox is.  ``cpu_s``, ``wall_s``, ``peak_mb`` and ``output_bytes`` need ``code/run`` before.
+    What is imported and called is told by the syntax tree, through aliases, ``__import__``,
+    ``getattr`` and the like; a program that puts names together as it runs can hide them, so this
+    steers honest programs and is no wall: the sandbox is.  ``cpu_s``, ``wall_s``, ``peak_mb`` and
+    ``output_bytes`` need ``code/run`` before.
 
     Args:
         source_bytes: of the program, as UTF-8.
@@ -116,7 +117,8 @@ class Limits(Boxed):
 
     async def _named(self, program: Program, tests: Tests) -> str:
         """The first import or use that is not allowed, "" for none."""
-        imports, calls = self._imports(tests), self._calls(tests)
+        imports = self._imports(tests)
+        calls = self._calls(tests)
         if program.language != "python" or not (imports or calls):
             return ""
         names = await names_in(self.runs(tests), program)

@@ -1,4 +1,6 @@
-"""``code/run``: the program of a response on the hidden inputs; what it answers is for later stages."""
+"""``code/run``: the program of a response on the hidden inputs; what it answers is for later
+stages.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,15 @@ _LARGEST = 64 << 20  # bytes of one output, however long the expected one is
 class Run(Boxed):
     """Run a response's program on the hidden inputs of ``task.info["tests"]``, in a sandbox.
 
-    The score is the share of cases that gave an answer, right or wrong; ``code/diff`` compares them.
+    The score is the share of cases that gave an answer, right or wrong; ``code/diff`` compares
+    them.
 
     Args:
-        timeout: seconds for one case, of CPU and on the program's clock; a task's ``time`` has precedence.
-        repeat: how often everything is run, each time with another hash seed; different answers score 0.
-            With 1, an answer in the order of a set is judged in the one order of hash seed 0.
+        timeout: seconds for one case, of CPU and on the program's clock; a task's ``time`` has
+            precedence.
+        repeat: how often everything is run, each time with another hash seed; different answers
+            score 0. With 1, an answer in the order of a set is judged in the one order of hash seed
+            0.
         early: stop a stdio task at the first case that gives no answer.
         check_golden: run every golden program on its task's own cases when tasks load.
     """
@@ -154,7 +159,9 @@ class Run(Boxed):
 
 
 def _kept(tests: Tests) -> int:
-    """Bytes of output that are kept: what is expected and some more, in steps, so that profiles are few."""
+    """Bytes of output that are kept: what is expected and some more, in steps, so that profiles are
+    few.
+    """
     longest = max((len(case.stdout) for case in tests.cases), default=0)
     kept = OUTPUT_BYTES
     while kept < 4 * longest and kept < _LARGEST:

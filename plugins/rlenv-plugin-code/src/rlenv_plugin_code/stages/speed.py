@@ -31,19 +31,23 @@ _LONGER = 2.0  # times the mean of the rounds before, as long as the next may ta
 
 @frozen(kw_only=True)
 class Speed(Boxed):
-    """Measure CPU time and peak memory, in turn with the golden program, and score what the golden one needs of it.
+    """Measure CPU time and peak memory, in turn with the golden program, and score what the golden
+    one needs of it.
 
-    The kernel measures, from outside, a fresh process for every run, with the CPU of everything that it starts, and
-    the memory of all of it and of its files below /tmp (of its largest process, where no control group can be
-    made); what an empty program costs is taken off.  The score is ``min(1, (golden * (1 + slack) + noise) / own)`` per metric, noise being
-    2 ms or 2 MiB (EffiBench's NET and NMU turned round, arXiv:2402.02037).  A program whose answers are not
-    those of the golden one scores 0.
+    The kernel measures, from outside, a fresh process for every run, with the CPU of everything
+    that it starts, and the memory of all of it and of its files below /tmp (of its largest process,
+    where no control group can be made); what an empty program costs is taken off.  The score is
+    ``min(1, (golden * (1 + slack) + noise) / own)`` per metric, noise being 2 ms or 2 MiB
+    (EffiBench's NET and NMU turned round, arXiv:2402.02037).  A program whose answers are not those
+    of the golden one scores 0.
 
     Args:
         metric: "time", "memory", or "both": their mean.
-        rounds: maximum number of pairs of runs; fewer if the first three agree, or the budget allows no more.
+        rounds: maximum number of pairs of runs; fewer if the first three agree, or the budget
+            allows no more.
         slack: share by which a program may exceed the golden program and still get the full score.
-        timeout: seconds for one case, of CPU and on the program's clock; a task's ``time`` has precedence.
+        timeout: seconds for one case, of CPU and on the program's clock; a task's ``time`` has
+            precedence.
     """
 
     phase: ClassVar[str] = "judge"
@@ -61,7 +65,9 @@ class Speed(Boxed):
 
     @property
     def default_timeout(self) -> float:
-        """Wall seconds: 30 times its own budget, and twice as much for the golden program, before it and in turn."""
+        """Wall seconds: 30 times its own budget, and twice as much for the golden program, before
+        it and in turn.
+        """
         return 3 * WALL * self.budget
 
     def validate(self, task: Task) -> None:
@@ -73,12 +79,14 @@ class Speed(Boxed):
         tests = self.sound(task)
         if not tests.golden:
             raise TaskError(
-                "info.tests.golden: code/speed measures against a correct program; add its source as golden",
+                "info.tests.golden: code/speed measures against a correct program; add its source"
+                " as golden",
                 task.id,
             )
         if tests.kind in ("asserts", "suite"):
             raise TaskError(
-                f"info.tests.kind: code/speed needs inputs of its own (function, stdio, golden), not {tests.kind}",
+                "info.tests.kind: code/speed needs inputs of its own (function, stdio, golden),"
+                f" not {tests.kind}",
                 task.id,
             )
 
@@ -117,7 +125,8 @@ class Speed(Boxed):
             costs = {
                 id(made): await bench.run(made, right=made is golden) for made in (first, second)
             }
-            theirs, ours = costs[id(golden)], costs[id(own)]
+            theirs = costs[id(golden)]
+            ours = costs[id(own)]
             if ours is None:
                 return Outcome.failed("the program does not answer rightly")
             assert theirs is not None
@@ -188,7 +197,9 @@ class _Bench:
         return cost_of(answers)
 
     def has_time(self, rounds: int) -> bool:
-        """Whether the budgets are enough for one more of so many rounds, even if it takes twice as long."""
+        """Whether the budgets are enough for one more of so many rounds, even if it takes twice as
+        long.
+        """
         clocks = (self.runs.clock, self.reference.clock)
         return all(clock.left() >= _LONGER * clock.used() / rounds for clock in clocks)
 

@@ -42,30 +42,32 @@ def _limits(full: float, none: float) -> Any:
 class Style(Boxed):
     """How well a Python program is written: the mean of six parts, each from 0 to 1.
 
-    A part is 1 up to the first number of its option, 0 from the second, and falls evenly between them.  A
-    program that does nothing, or does not define the function that the task asks for, scores 0, and so does one
-    that holds Python code in a text, or uses ``exec``, ``eval`` or other ways to run what is not in its tree.  A
-    text that is no Python until it is decoded is only long: this steers honest programs and is no wall.  Nothing
-    is run, so a program that is wrong has a style too: give this stage a bonus or a small weight, behind a gate on
-    ``code/diff``.
+    A part is 1 up to the first number of its option, 0 from the second, and falls evenly between
+    them.  A program that does nothing, or does not define the function that the task asks for,
+    scores 0, and so does one that holds Python code in a text, or uses ``exec``, ``eval`` or other
+    ways to run what is not in its tree.  A text that is no Python until it is decoded is only long:
+    this steers honest programs and is no wall.  Nothing is run, so a program that is wrong has a
+    style too: give this stage a bonus or a small weight, behind a gate on ``code/diff``.
 
     Args:
-        length: statements of the longest function; the module is one too, without its functions.  Expressions
-            count as a statement for 12 nodes of their tree, and texts for 40 letters, so that neither one
-            long line nor code in a text is short.  Pylint (R0915) allows 50 statements.
+        length: statements of the longest function; the module is one too, without its functions.
+            Expressions count as a statement for 12 nodes of their tree, and texts for 40 letters,
+            so that neither one long line nor code in a text is short.  Pylint (R0915) allows 50
+            statements.
         line: characters of the longest line.
-        nesting: blocks inside one another: functions, classes, loops, conditions, ``with``, ``try``,
-            comprehensions, ``lambda``.  Pylint (R1702) allows 5 in a function.
-        complexity: of the most complex function, as T. J. McCabe counts it ("A Complexity Measure", 1976): 1,
-            and 1 for each loop, condition, ``except``, ``case``, ``assert``, comprehension and its ``if``, and each
-            ``and`` or ``or``.  He recommends 10 at most.
-        naming: names that are not written as PEP 8 has them, or are ``l``, ``O`` or ``I``; names that the prompt
-            holds are the task's.
-        dead: statements that cannot be reached, values and imports that are not used, variables of a function
-            that nothing reads, conditions that are constants.
+        nesting: blocks inside one another: functions, classes, loops, conditions, ``with``,
+            ``try``, comprehensions, ``lambda``.  Pylint (R1702) allows 5 in a function.
+        complexity: of the most complex function, as T. J. McCabe counts it ("A Complexity Measure",
+            1976): 1, and 1 for each loop, condition, ``except``, ``case``, ``assert``,
+            comprehension and its ``if``, and each ``and`` or ``or``.  He recommends 10 at most.
+        naming: names that are not written as PEP 8 has them, or are ``l``, ``O`` or ``I``; names
+            that the prompt holds are the task's.
+        dead: statements that cannot be reached, values and imports that are not used, variables of
+            a function that nothing reads, conditions that are constants.
 
     Example:
-        ``[[stage]]`` with ``use = "code/style"``, ``bonus = 0.2``, ``options = { nesting = [2, 5] }``.
+        ``[[stage]]`` with ``use = "code/style"``, ``bonus = 0.2``, ``options = { nesting = [2, 5]
+        }``.
     """
 
     phase: ClassVar[str] = "constrain"

@@ -31,15 +31,17 @@ _CAUGHT = ("fail", "hang")
 class Tests(Boxed):
     """Run a response's test suite on the golden program and on programs with one mistake each.
 
-    Each program is shown equally often, in an order that nobody can foresee, and each time in a fresh place.  The suite
-    must never complain of the golden program; its score is the share of the others of which it complains every
-    time.  It sees of a program what its calls return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
-    under its name, as ``candidate`` and in the module ``solution``.
+    Each program is shown equally often, in an order that nobody can foresee, and each time in a
+    fresh place.  The suite must never complain of the golden program; its score is the share of the
+    others of which it complains every time.  It sees of a program what its calls return.  A suite
+    is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it
+    finds the function under its name, as ``candidate`` and in the module ``solution``.
 
     Args:
         mutants: number of mutants, unless the task sets it.
         trials: how often each program is shown; what is found by chance is not found so often.
-        timeout: seconds for one answer of a program, of CPU and on its clock; a task's ``time`` has precedence.
+        timeout: seconds for one answer of a program, of CPU and on its clock; a task's ``time`` has
+            precedence.
         score: "fraction": the share of mistakes found; "all": 1 when all are, else 0.
     """
 
@@ -57,12 +59,16 @@ class Tests(Boxed):
 
     @property
     def default_timeout(self) -> float:
-        """Wall seconds: 30 times its own budget, and twice as much for the task's programs, before it."""
+        """Wall seconds: 30 times its own budget, and twice as much for the task's programs, before
+        it.
+        """
         return 3 * WALL * self.budget
 
     @property
     def at_once(self) -> int:
-        """One: its trials take turns, and the time in which one waits for another would count as its own."""
+        """One: its trials take turns, and the time in which one waits for another would count as
+        its own.
+        """
         return 1
 
     def validate(self, task: Task) -> None:

@@ -20,13 +20,15 @@ _NOTE = re.compile(
     r"^[ \t>]{0,8}(?:[-*+] )?\[(\^?[^\[\]\s][^\[\]\n]{0,80})\][:.]?[ \t]+(?=\S)(.*)$", re.MULTILINE
 )
 _REFERENCES = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)?(?:references|sources|bibliography|works cited|citations|notes|literature)(?:\*\*|__)?[ \t]*:?(?:\*\*|__)?[ \t]*$",
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)?(?:references|sources|bibliography|works"
+    r" cited|citations|notes|literature)(?:\*\*|__)?[ \t]*:?(?:\*\*|__)?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _LISTED = re.compile(r"^[ \t]{0,3}(\d{1,4})[.)][ \t]+(\S.*)$", re.MULTILINE)
 _MARK = re.compile(
     r"[!\[](?:(?<=!)(?P<image>\[[^\[\]\n]{0,300}\]\([^()\s]*\))"
-    r"|(?<=\[)(?:(?P<text>[^\[\]\n]{1,300})\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:[ \t]+\"[^\"\n]*\")?\)"
+    r"|(?<=\[)(?:(?P<text>[^\[\]\n]{1,300})\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:["
+    r" \t]+\"[^\"\n]*\")?\)"
     r"|(?P<ref_text>[^\[\]\n^@]{1,300})\]\[(?P<ref>[^\[\]\n]{1,80})\]"
     r"|(?P<numbers>\d{1,4}(?:[ \t]?[,;–-][ \t]?\d{1,4}){0,40})\]"
     r"|(?P<keys>[^\[\]\n@]{0,40}-?@[^\[\]\n]{1,300})\]"
@@ -63,10 +65,11 @@ def _ids(_: Any, __: Any, value: tuple[str, ...]) -> None:
 class Citations:
     """Every citation in the text resolves, and there are enough of them.
 
-    Citations are [1], [1, 2], [1-3], [@key], [^note], [text](address), [text][id] and, for ids among
-    ``sources``, [id]; in code there are none.  They resolve to ``sources`` where there are some; else to
-    what the response defines: "[1] …", "[^note]: …", or a numbered list under a heading such as
-    "References".  A mark that is alone on its line, without a word before it, cites nothing.
+    Citations are [1], [1, 2], [1-3], [@key], [^note], [text](address), [text][id] and, for ids
+    among ``sources``, [id]; in code there are none.  They resolve to ``sources`` where there are
+    some; else to what the response defines: "[1] …", "[^note]: …", or a numbered list under a
+    heading such as "References".  A mark that is alone on its line, without a word before it, cites
+    nothing.
 
     Args:
         sources: the ids, or addresses, that may be cited, from the task.
@@ -147,7 +150,8 @@ def _read(raw: str, sources: set[str]) -> _Seen:
             _define(seen, match[1], match[2], match.span(1))
     inside = [m.span() for m in notes.values()]
     body_end = heading.start() if heading is not None else len(text)
-    at, said = 0, _Said(text)
+    at = 0
+    said = _Said(text)
     for mark in _MARK.finditer(text) if "[" in text else ():
         while at < len(inside) and inside[at][1] <= mark.start():
             at += 1
@@ -158,7 +162,9 @@ def _read(raw: str, sources: set[str]) -> _Seen:
 
 
 def _defines(match: re.Match[str], text: str, heading: re.Match[str] | None) -> bool:
-    """A footnote or link by its colon; "[1] Some text" below the heading, or where nothing but notes follows."""
+    """A footnote or link by its colon; "[1] Some text" below the heading, or where nothing but
+    notes follows.
+    """
     after = text[match.end(1) + 1 : match.end(1) + 2]
     if after == ":" or (heading is not None and match.start() > heading.start()):
         return True
@@ -188,7 +194,9 @@ class _Said:
         self._bare = _IN_BRACKETS.sub(lambda m: _GONE * len(m[0]), text) if gaps else text
 
     def before(self, place: int) -> bool:
-        """Whether two words are before a mark in its paragraph, 300 characters at most before it."""
+        """Whether two words are before a mark in its paragraph, 300 characters at most before
+        it.
+        """
         begin = max(self._text.rfind("\n\n", max(0, place - 300), place), place - 300, 0)
         near = place - _NEAR
         if near > begin + _NEAR and (

@@ -36,8 +36,10 @@ class RepeatsChanged:
     text: Safe[str] = field(validator=shown)
 
     def check(self, text: Text) -> Finding:
-        wanted, given = self.text.split(), text.raw.split()
-        wanted_word, word = _bare(wanted[0]), _bare(given[0]) if given else ""
+        wanted = self.text.split()
+        given = text.raw.split()
+        wanted_word = _bare(wanted[0])
+        word = _bare(given[0]) if given else ""
         changed = bool(word) and word != wanted_word
         same = wanted[1:] == given[1:]
         note = "" if changed else "the first word is the same"
@@ -50,7 +52,9 @@ def _bare(word: str) -> str:
 
 @frozen
 class Overlap:
-    """Of the different triples of words in the response, ``percent`` ± ``within`` are in ``reference``."""
+    """Of the different triples of words in the response, ``percent`` ± ``within`` are in
+    ``reference``.
+    """
 
     kind: ClassVar[str] = "overlap"
     reference: Safe[str] = field(validator=shown)
@@ -88,7 +92,9 @@ class ReversedWords:
 
 @frozen
 class ReversedLetters:
-    """Read from its last letter to its first, the response is an English sentence with ``phrase`` in it."""
+    """Read from its last letter to its first, the response is an English sentence with ``phrase``
+    in it.
+    """
 
     kind: ClassVar[str] = "reversed_letters"
     phrase: Safe[str] = field(validator=shown)

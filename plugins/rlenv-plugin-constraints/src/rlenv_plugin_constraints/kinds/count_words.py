@@ -1,4 +1,6 @@
-"""Words of a class, counted: different words, stop words, conjunctions, pronouns, names, numbers."""
+"""Words of a class, counted: different words, stop words, conjunctions, pronouns, names,
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ _NUMBER = re.compile(
 def _parts(
     text: Text, wanted: frozenset[str], *, stems: bool = False
 ) -> tuple[list[str], list[int], list[str]]:
-    """Words as written, those that a hyphen joins apart; which of them are wanted, with ``stems`` also by what stands
-    before an apostrophe; these without case."""
+    """Words as written, those that a hyphen joins apart; which of them are wanted, with ``stems``
+    also by what stands before an apostrophe; these without case."""
     flat = PARTS.flat(text.raw, text.odd)
     words = _PARTS.findall(text.raw) if flat is None else flat.split()
     even = "\n".join(words).casefold().replace("’", "'").split("\n")
@@ -69,8 +71,8 @@ class UniqueWords:
 
 @frozen
 class WordRepeats:
-    """No word, or run of ``n`` words, is there more than ``max`` times; case, punctuation, invisible characters and
-    look-alikes of letters make no difference."""
+    """No word, or run of ``n`` words, is there more than ``max`` times; case, punctuation,
+    invisible characters and look-alikes of letters make no difference."""
 
     kind: ClassVar[str] = "word_repeats"
     max: int = field(validator=positive)
@@ -84,7 +86,8 @@ class WordRepeats:
         counts = Counter(runs)
         over = {run for run, count in counts.items() if count > self.max}
         places = [place for place, run in enumerate(runs) if run in over][:_SHOWN] if over else []
-        first, last = seen.spans_of(places), seen.spans_of([at + self.n - 1 for at in places])
+        first = seen.spans_of(places)
+        last = seen.spans_of([at + self.n - 1 for at in places])
         spans = [text.skeleton_view.span(a, b) for (a, _), (_, b) in zip(first, last, strict=True)]
         most = max(counts.values(), default=0)
         return Finding(bool(words) and not over, most, {"max": self.max}, spans)
@@ -135,7 +138,9 @@ class Pronouns:
 
 @frozen
 class PersonNames:
-    """At least ``min`` different first names of the list that IFBench's prompts show, written as names."""
+    """At least ``min`` different first names of the list that IFBench's prompts show, written as
+    names.
+    """
 
     kind: ClassVar[str] = "person_names"
     min: int = field(validator=positive)

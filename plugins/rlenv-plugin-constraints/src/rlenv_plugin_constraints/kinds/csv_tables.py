@@ -1,4 +1,6 @@
-"""Tables of delimited values with given columns, so many rows, and quotation marks where they were asked for."""
+"""Tables of delimited values with given columns, so many rows, and quotation marks where they were
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ class CsvTable:
         columns: names of the columns, in order.
         rows: how many rows there are below the header.
         delimiter: between two fields.
-        quoted: "all": every field is in double quotation marks; "special": one in the rows does that
-            holds a character which is neither letter, digit nor space.
+        quoted: "all": every field is in double quotation marks; "special": one in the rows does
+            that holds a character which is neither letter, digit nor space.
     """
 
     kind: ClassVar[str] = "csv_table"
@@ -70,7 +72,8 @@ def _special(cell: Field) -> bool:
 def _read(body: str, delimiter: str) -> list[list[Field]] | None:
     """Rows of fields; None for what no reader of RFC 4180 takes."""
     cell = re.compile(
-        rf' *(?:"((?:[^"]|"")*)" *|([^"\n{re.escape(delimiter)}]*))({re.escape(delimiter)}|\r?\n|\Z)'
+        r' *(?:"((?:[^"]|"")*)"'
+        rf' *|([^"\n{re.escape(delimiter)}]*))({re.escape(delimiter)}|\r?\n|\Z)'
     )
     rows: list[list[Field]] = [[]]
     at = 0

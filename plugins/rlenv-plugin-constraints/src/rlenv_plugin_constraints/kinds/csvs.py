@@ -1,4 +1,6 @@
-"""CSV as RFC 4180 has it: the same number of fields in every row, and a header with distinct names."""
+"""CSV as RFC 4180 has it: the same number of fields in every row, and a header with distinct
+names.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,12 @@ class Shape:
     def wanted(self) -> dict[str, Any]:
         """What was asked for, a JSON value."""
         columns = list(self.columns) if isinstance(self.columns, tuple) else self.columns
-        wanted = {"columns": columns, "rows": self.rows, "min_rows": self.min_rows, "max_rows": self.max_rows}  # fmt: skip
+        wanted = {
+            "columns": columns,
+            "rows": self.rows,
+            "min_rows": self.min_rows,
+            "max_rows": self.max_rows,
+        }
         return {key: value for key, value in wanted.items() if value is not None}
 
     def judged(self, rows: list[list[str]], spans: list[Span], *, header: bool = True) -> Finding:
@@ -129,7 +136,8 @@ class Csv(Shape):
     """The response is CSV: all of it, or its one fenced block.
 
     Args:
-        columns: the names of the header, in order, or how many columns there are; without it, two or more.
+        columns: the names of the header, in order, or how many columns there are; without it, two
+            or more.
         rows: how many rows follow the header, or there are where there is no header.
         min_rows, max_rows: the same as a range.
         delimiter: the sign between fields.

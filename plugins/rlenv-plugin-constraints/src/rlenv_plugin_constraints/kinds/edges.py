@@ -1,4 +1,6 @@
-"""How a response begins and ends: phrases, quotation marks, a postscript, a first word, the request itself."""
+"""How a response begins and ends: phrases, quotation marks, a postscript, a first word, the request
+itself.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ _WRAPPERS = " \t\r\n\"'“”‘’«»*_`()[]#>"
 
 @frozen(slots=False)
 class StartsWith:
-    """The first thing is ``text``, whole words of it, in this letter case unless ``case`` is false; the width
-    of spaces does not matter."""
+    """The first thing is ``text``, whole words of it, in this letter case unless ``case`` is false;
+    the width of spaces does not matter."""
 
     kind: ClassVar[str] = "starts_with"
     text: Safe[str] = field(validator=shown)
@@ -64,8 +66,8 @@ def _room(phrase: str) -> int:
 
 @frozen(slots=False)
 class EndsWith:
-    """The last thing is ``text``, whole, in this letter case unless ``case`` is false; no words behind it,
-    quotation marks around the response aside."""
+    """The last thing is ``text``, whole, in this letter case unless ``case`` is false; no words
+    behind it, quotation marks around the response aside."""
 
     kind: ClassVar[str] = "ends_with"
     text: Safe[str] = field(validator=shown)
@@ -130,14 +132,16 @@ def _closes_early(inner: str, opens: str, closes: str) -> bool:
 
 def _a_closing(inner: str, at: int) -> bool:
     """A mark behind a letter or a stop, with none of these right after it, closes."""
-    before, after = inner[at - 1 : at], inner[at + 1 : at + 2]
+    before = inner[at - 1 : at]
+    after = inner[at + 1 : at + 2]
     return bool(before.strip()) and not after.isalnum()
 
 
 @frozen(slots=False)
 class Postscript:
-    """A line that begins with ``marker`` and goes on; "P.S." and "P.P.S" are two markers.  It is last: behind
-    its paragraph there is none but another postscript, and the end phrase of ``then``."""
+    """A line that begins with ``marker`` and goes on; "P.S." and "P.P.S" are two markers.  It is
+    last: behind its paragraph there is none but another postscript, and the end phrase of
+    ``then``."""
 
     kind: ClassVar[str] = "postscript"
     marker: Safe[str] = field(default="P.S.", validator=shown)
@@ -178,7 +182,9 @@ class Postscript:
 
 @frozen(slots=False)
 class FirstWord:
-    """The first word of a paragraph, counted from 1, is ``word``; with ``paragraphs``, there are exactly so many."""
+    """The first word of a paragraph, counted from 1, is ``word``; with ``paragraphs``, there are
+    exactly so many.
+    """
 
     kind: ClassVar[str] = "first_word"
     word: Safe[str] = field(validator=shown)

@@ -27,13 +27,14 @@ _SHOWN = 100
 
 @frozen
 class Title:
-    """The first line is a title ``<<so written>>``, alone on it, with a word in it.  Where the response
-    begins with the task's prompt, the first line behind that."""
+    """The first line is a title ``<<so written>>``, alone on it, with a word in it.  Where the
+    response begins with the task's prompt, the first line behind that."""
 
     kind: ClassVar[str] = "title"
 
     def check(self, text: Text) -> Finding:
-        raw, before = text.raw, ""
+        raw = text.raw
+        before = ""
         note = "there is none"
         for start, end in text.line_spans:
             line = raw[start:end]
@@ -50,13 +51,14 @@ class Title:
 
 @frozen
 class Bullets(Range):
-    """Lines that begin with a bullet (``*``, ``-``, ``+``, ``•``) and a space, with a word behind it; rules
-    (``---``), bold lines, numbered items and what is between code fences are none."""
+    """Lines that begin with a bullet (``*``, ``-``, ``+``, ``•``) and a space, with a word behind
+    it; rules (``---``), bold lines, numbered items and what is between code fences are none."""
 
     kind: ClassVar[str] = "bullets"
 
     def check(self, text: Text) -> Finding:
-        spans, fenced = [], False
+        spans = []
+        fenced = False
         for start, end in text.line_spans:
             line = text.raw[start:end]
             if line.lstrip().startswith(("```", "~~~")):
@@ -69,7 +71,9 @@ class Bullets(Range):
 
 @frozen
 class Highlights(Range):
-    """Different stretches between asterisks, ``*so*`` or ``**so**``, each on one line with a word in it."""
+    """Different stretches between asterisks, ``*so*`` or ``**so**``, each on one line with a word
+    in it.
+    """
 
     kind: ClassVar[str] = "highlights"
 
@@ -79,8 +83,8 @@ class Highlights(Range):
 
 @frozen
 class Placeholders(Range):
-    """Different names in square brackets, ``[address]``; links, check boxes, numbers, code and empty
-    brackets are none."""
+    """Different names in square brackets, ``[address]``; links, check boxes, numbers, code and
+    empty brackets are none."""
 
     kind: ClassVar[str] = "placeholders"
 
@@ -108,8 +112,8 @@ def _distinct(matches: Iterable[re.Match[str]], group: int) -> tuple[int, list[S
 
 @frozen(slots=False)
 class Choice:
-    """Exactly one of ``options`` is there, whole; with ``case``, in its letter case; with ``whole``, and nothing
-    else is there."""
+    """Exactly one of ``options`` is there, whole; with ``case``, in its letter case; with
+    ``whole``, and nothing else is there."""
 
     kind: ClassVar[str] = "choice"
     is_answer: ClassVar[bool] = True
@@ -145,7 +149,9 @@ class Choice:
         fits = len(chosen) == 1
         note = "" if fits else f"{len(chosen)} of the options are there"
         if fits and self.whole and even(text.raw) != even(chosen[0]):
-            fits, note = False, "there is more than the option"
+            fits = False
+            note = "there is more than the option"
         if self.case and any(letters(text.raw[a:b]) != letters(chosen[0]) for a, b in spans):
-            fits, note = False, "in another letter case"
+            fits = False
+            note = "in another letter case"
         return Finding(fits, chosen, list(self.options), spans, note)

@@ -27,8 +27,10 @@ class JsonSchema:
     """The response is JSON that fits ``schema``.  Takes time in proportion to the schema as well.
 
     Args:
-        schema: a JSON Schema; its references stay within it, ``format`` is a note and asserts nothing.
-        draft: "draft4", "draft6", "draft7", "2019-09" or "2020-12"; "" goes by ``$schema``, else 2020-12.
+        schema: a JSON Schema; its references stay within it, ``format`` is a note and asserts
+            nothing.
+        draft: "draft4", "draft6", "draft7", "2019-09" or "2020-12"; "" goes by ``$schema``, else
+            2020-12.
         prose: whether text may be around the fenced block.
 
     Raises:

@@ -1,4 +1,6 @@
-"""JSON: an object or an array, read as RFC 8259 has it, with nothing that its readers disagree about."""
+"""JSON: an object or an array, read as RFC 8259 has it, with nothing that its readers disagree
+about.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ _LONG_DECODER = json.JSONDecoder(
 
 
 def read_json(text: str, depth: int = DEPTH) -> Any:
-    """The value of a text that is JSON and nothing else; no NaN, no repeated key, ``depth`` levels at most.
+    """The value of a text that is JSON and nothing else; no NaN, no repeated key, ``depth`` levels
+    at most.
 
     Raises:
         NotData: with the reason, and the place where it is known.
@@ -145,7 +148,9 @@ class Json:
         except NotData as err:
             return unmet(None, wanted, spans_at(text.raw, block, err.place), str(err))
         found = name_of(value)
-        fits = self.type in ("any", found) or (self.type == "container" and found in ("object", "array"))  # fmt: skip
+        fits = self.type in ("any", found) or (
+            self.type == "container" and found in ("object", "array")
+        )
         missing = [key for key in self.keys if not isinstance(value, dict) or key not in value]
         note = f"without {', '.join(missing)[:200]}" if missing else ""
         return Finding(fits and not missing, found, wanted, [(block.start, block.end)], note)

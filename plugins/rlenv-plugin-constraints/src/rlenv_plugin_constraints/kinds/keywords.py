@@ -35,8 +35,8 @@ def _count(_: Any, attribute: Any, value: int) -> None:
 
 @frozen(slots=False)
 class Contains:
-    """Every one of ``words`` is there, as a word: "cat" is not in "concatenate".  Case does not matter,
-    words of a phrase may be parted by any space."""
+    """Every one of ``words`` is there, as a word: "cat" is not in "concatenate".  Case does not
+    matter, words of a phrase may be parted by any space."""
 
     kind: ClassVar[str] = "contains"
     words: Safe[tuple[str, ...]] = field(validator=_some)
@@ -59,8 +59,8 @@ class Contains:
 
 @frozen(slots=False)
 class Forbids:
-    """None of ``words`` is there, as a word; neither spelled with invisible characters nor with letters
-    of other alphabets that look the same."""
+    """None of ``words`` is there, as a word; neither spelled with invisible characters nor with
+    letters of other alphabets that look the same."""
 
     kind: ClassVar[str] = "forbids"
     words: Safe[tuple[str, ...]] = field(validator=_some)
@@ -71,7 +71,8 @@ class Forbids:
 
     def check(self, text: Text) -> Finding:
         view = text.skeleton_view
-        spans, there = [], []
+        spans = []
+        there = []
         for wanted in self._phrases:
             places = wanted.find(view, 100)
             spans += [view.span(*place) for place in places]
@@ -82,8 +83,8 @@ class Forbids:
 
 @frozen(slots=False)
 class Keyword:
-    """``word`` is there so many times: "at least" (the default), "at most", "less than", "more than" or
-    "exactly" ``n``."""
+    """``word`` is there so many times: "at least" (the default), "at most", "less than", "more
+    than" or "exactly" ``n``."""
 
     kind: ClassVar[str] = "keyword"
     word: Safe[str] = field(validator=_seen)
@@ -113,7 +114,9 @@ class Keyword:
 
 @frozen(slots=False)
 class Letter:
-    """``letter``, one character in either case, is there so many times; a letter with an accent is another."""
+    """``letter``, one character in either case, is there so many times; a letter with an accent is
+    another.
+    """
 
     kind: ClassVar[str] = "letter"
     letter: Safe[str] = field()

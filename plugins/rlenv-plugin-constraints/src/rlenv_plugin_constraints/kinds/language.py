@@ -41,8 +41,8 @@ def _known(_: Any, attribute: Any, value: str) -> None:
 class Language:
     """All of it is in one language: as a whole, and each paragraph that is long enough to tell.
 
-    Code, addresses and a few words of another script do not count.  Where the language cannot be told, as in
-    "12345", the constraint does not hold.
+    Code, addresses and a few words of another script do not count.  Where the language cannot be
+    told, as in "12345", the constraint does not hold.
     """
 
     kind: ClassVar[str] = "language"

@@ -52,7 +52,9 @@ class WordPerLine:
 
 @frozen
 class Stairs:
-    """Each line is indented more than the one before; there are two at least, blank ones left out."""
+    """Each line is indented more than the one before; there are two at least, blank ones left
+    out.
+    """
 
     kind: ClassVar[str] = "stairs"
 
@@ -70,7 +72,9 @@ class Stairs:
 
 @frozen
 class ListMarker:
-    """A list of two items at least, each on a line that begins with ``marker``, and no other bullets."""
+    """A list of two items at least, each on a line that begins with ``marker``, and no other
+    bullets.
+    """
 
     kind: ClassVar[str] = "list_marker"
     marker: Safe[str] = field(validator=shown)
@@ -79,7 +83,8 @@ class ListMarker:
         return (self.marker,)
 
     def check(self, text: Text) -> Finding:
-        items, others = [], []
+        items = []
+        others = []
         for line, span in zip(text.lines, text.line_spans, strict=True):
             body = line.strip()
             if body.startswith(self.marker):
@@ -111,7 +116,9 @@ class SubBullets:
 
 @frozen
 class SentencesThenBullets:
-    """Two sentences at least that end in a full stop, and after them two bullets with ``*`` at least."""
+    """Two sentences at least that end in a full stop, and after them two bullets with ``*`` at
+    least.
+    """
 
     kind: ClassVar[str] = "sentences_then_bullets"
 
@@ -127,7 +134,9 @@ class SentencesThenBullets:
 
 @frozen
 class ItalicThesis:
-    """Each section, or the response where none has a heading, begins with a statement in HTML's italics."""
+    """Each section, or the response where none has a heading, begins with a statement in HTML's
+    italics.
+    """
 
     kind: ClassVar[str] = "italic_thesis"
 

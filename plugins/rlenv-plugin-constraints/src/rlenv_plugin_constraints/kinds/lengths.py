@@ -70,7 +70,9 @@ class Sentences(Range):
 
 @frozen
 class Paragraphs(Range):
-    """Blocks of text between blank lines, or between lines that hold only ``separator``, none of them empty."""
+    """Blocks of text between blank lines, or between lines that hold only ``separator``, none of
+    them empty.
+    """
 
     kind: ClassVar[str] = "paragraphs"
     separator: Safe[str] = ""

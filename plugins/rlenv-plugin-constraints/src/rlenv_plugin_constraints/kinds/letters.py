@@ -1,4 +1,6 @@
-"""The letters that words are made of: first letters, vowels, clusters, palindromes, lengths, syllables."""
+"""The letters that words are made of: first letters, vowels, clusters, palindromes, lengths,
+syllables.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ class ConsonantClusters:
 
 @frozen
 class Palindromes:
-    """At least ``min`` different words of ``letters`` letters or more that read the same backward."""
+    """At least ``min`` different words of ``letters`` letters or more that read the same
+    backward.
+    """
 
     kind: ClassVar[str] = "palindromes"
     min: int = field(default=10, validator=positive)

@@ -1,4 +1,6 @@
-"""Lists with a right content: numbers, capitals of Europe, countries of Africa, questions with options."""
+"""Lists with a right content: numbers, capitals of Europe, countries of Africa, questions with
+options.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ class NumberList:
 
 @frozen
 class EuropeanCapitals:
-    """Capitals of Europe north of 45 degrees, from north to south, parted by commas: all and no others.
+    """Capitals of Europe north of 45 degrees, from north to south, parted by commas: all and no
+    others.
 
     IFBench's own list lacks Kyiv; with and without it is right.
     """
@@ -101,8 +104,8 @@ def _sorted_as(name: str) -> str:
 
 @frozen
 class MultipleChoice:
-    """So many questions, each after the word "Question" and longer than the one before, each with so many
-    options from A on; nothing before or after."""
+    """So many questions, each after the word "Question" and longer than the one before, each with
+    so many options from A on; nothing before or after."""
 
     kind: ClassVar[str] = "multiple_choice"
     questions: int = field(validator=positive)

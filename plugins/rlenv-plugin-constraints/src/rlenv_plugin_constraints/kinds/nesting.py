@@ -24,16 +24,20 @@ _INTERROBANG = re.compile(r"\?!|!\?|‽")
 
 @frozen
 class NestedBrackets:
-    """Brackets within brackets, each closed by its own kind, ``depth`` deep, with something inside."""
+    """Brackets within brackets, each closed by its own kind, ``depth`` deep, with something
+    inside.
+    """
 
     kind: ClassVar[str] = "nested_brackets"
     depth: int = field(default=5, validator=positive)
 
     def check(self, text: Text) -> Finding:
         open_: list[list[int]] = []  # of each bracket: where it stands, and the depth below it
-        deepest, place = 0, (0, 0)
+        deepest = 0
+        place = (0, 0)
         for found in _BRACKET.finditer(text.raw):
-            at, letter = found.start(), found.group()
+            at = found.start()
+            letter = found.group()
             if letter in "([{":
                 open_.append([at, 0])
             else:
@@ -44,7 +48,8 @@ class NestedBrackets:
                 if open_:
                     open_[-1][1] = max(open_[-1][1], below + 1)
                 if below + 1 > deepest:
-                    deepest, place = below + 1, (start, at + 1)
+                    deepest = below + 1
+                    place = (start, at + 1)
         says = any(map(str.isalnum, text.raw[place[0] : place[1]]))
         fits = deepest >= self.depth and says
         return Finding(fits, deepest, {"min": self.depth}, [place] if deepest else [])
@@ -52,7 +57,9 @@ class NestedBrackets:
 
 @frozen
 class NestedQuotes:
-    """A quotation within a quotation, ``depth`` deep, double and single marks in turns, each one closed."""
+    """A quotation within a quotation, ``depth`` deep, double and single marks in turns, each one
+    closed.
+    """
 
     kind: ClassVar[str] = "nested_quotes"
     depth: int = field(default=3, validator=positive)
@@ -60,9 +67,11 @@ class NestedQuotes:
     def check(self, text: Text) -> Finding:
         raw = text.raw.translate(str.maketrans("“”„‘’", '"""\'\''))
         open_: list[list[int]] = []
-        deepest, place = 0, (0, 0)
+        deepest = 0
+        place = (0, 0)
         for found in _MARK_OR_LINE.finditer(raw):
-            at, letter = found.start(), found.group()
+            at = found.start()
+            letter = found.group()
             if letter == "\n":
                 if raw[at + 1 : at + 2].strip() == "":
                     open_.clear()  # a quotation does not outlast its paragraph
@@ -79,13 +88,15 @@ class NestedQuotes:
                 if open_:
                     open_[-1][1] = max(open_[-1][1], below + 1)
                 if below + 1 > deepest:
-                    deepest, place = below + 1, (start, at + 1)
+                    deepest = below + 1
+                    place = (start, at + 1)
         fits = deepest >= self.depth
         return Finding(fits, deepest, {"min": self.depth}, [place] if deepest else [])
 
 
 def _apostrophe(raw: str, at: int) -> bool:
-    before, after = raw[at - 1 : at] if at else "", raw[at + 1 : at + 2]
+    before = raw[at - 1 : at] if at else ""
+    after = raw[at + 1 : at + 2]
     return raw[at] == "'" and before.isalnum() and after.isalnum()
 
 
@@ -125,13 +136,16 @@ class QuotesExplained:
         note = "" if quotations else "nothing is quoted"
         fits = bool(quotations) and not bare
         if odd and fits:
-            fits, note = False, "a quotation is not closed"
+            fits = False
+            note = "a quotation is not closed"
         return Finding(fits, len(bare), {"max": 0}, bare[:100], note)
 
 
 @frozen
 class PunctuationMarks:
-    """Full stop, comma, exclamation mark, question mark, semicolon, colon, and besides an interrobang."""
+    """Full stop, comma, exclamation mark, question mark, semicolon, colon, and besides an
+    interrobang.
+    """
 
     kind: ClassVar[str] = "punctuation_marks"
 

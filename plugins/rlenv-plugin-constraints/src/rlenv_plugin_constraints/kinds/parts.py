@@ -16,15 +16,18 @@ from rlenv_plugin_constraints.views import UNSEEN, Span, even
 
 __all__ = ["Responses", "SectionOrder", "Sections"]
 
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+_NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen twenty"
+)
 _NUMBERED = re.compile(rf"[\s#*_>{UNSEEN}]*(?:\d{{1,3}}[.)]|[ivxIVX]{{1,6}}[.)])?")
 _LEAD = rf"[#*_>\-\s\"“(\[{UNSEEN}]*"
 
 
 @frozen(slots=False)
 class Sections(Range):
-    """Sections that begin with a line ``Section 1``: ``word``, in this case, and a number, a Roman one, or a
-    letter; each number once, and each section with something in it."""
+    """Sections that begin with a line ``Section 1``: ``word``, in this case, and a number, a Roman
+    one, or a letter; each number once, and each section with something in it."""
 
     kind: ClassVar[str] = "sections"
     word: Safe[str] = field(default="Section", validator=shown)
@@ -59,8 +62,8 @@ class Sections(Range):
 
 @frozen(slots=False)
 class SectionOrder:
-    """Every one of ``headings`` is a line of its own (a Markdown heading, bold, numbered or with a colon, or
-    plain), each once, in this order, each with something below it."""
+    """Every one of ``headings`` is a line of its own (a Markdown heading, bold, numbered or with a
+    colon, or plain), each once, in this order, each with something below it."""
 
     kind: ClassVar[str] = "section_order"
     headings: Safe[tuple[str, ...]] = field()
@@ -140,10 +143,12 @@ class Responses:
         note = (
             ""
             if fits
-            else "a response is empty"
-            if empty
-            else ""
-            if different == len(full)
-            else "two are the same"
+            else (
+                "a response is empty"
+                if empty
+                else ""
+                if different == len(full)
+                else "two are the same"
+            )
         )
         return Finding(fits, different, {"exactly": self.n}, spans[:50], note)

@@ -24,7 +24,9 @@ _PARTS = re.compile(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 def glob_pattern(glob: str) -> str:
-    """A regular expression of a glob: ``*`` stays in one folder, ``**`` does not, ``src/`` is all within."""
+    """A regular expression of a glob: ``*`` stays in one folder, ``**`` does not, ``src/`` is all
+    within.
+    """
     whole = f"{glob}**" if glob.endswith("/") else glob
     made = []
     for part in _PARTS.findall(whole):
@@ -81,16 +83,18 @@ def _odd(path: str) -> str:
 class PatchPaths:
     """The response is a unified diff (git's or plain) that applies to allowed paths only.
 
-    Both names of a rename or copy count, and so do files that are created or deleted.  A patch whose names
-    do not agree, whose hunks are not as long as they say, or that changes nothing, is not satisfied.
+    Both names of a rename or copy count, and so do files that are created or deleted.  A patch
+    whose names do not agree, whose hunks are not as long as they say, or that changes nothing, is
+    not satisfied.
 
     Args:
         allow: globs of the paths that it may touch; () allows all that is not forbidden.
         forbid: globs of those that it may not, whatever is allowed; letter case does not matter.
-        strip: leading components that do not count, as in ``git apply -p``: 1 for ``a/`` and ``b/``.
-        create, delete, rename, mode, binary, symlink: whether it may do that (a copy is a rename here).
-        max_files: how many files it may touch.
-        prose: whether text may be around the fenced block.
+        strip: leading components that do not count, as in ``git apply -p``: 1 for ``a/`` and
+            ``b/``.
+        create, delete, rename, mode, binary, symlink: whether it may do that (a copy is a rename
+        here). max_files: how many files it may touch. prose: whether text may be around the fenced
+        block.
     """
 
     kind: ClassVar[str] = "patch_paths"
@@ -155,14 +159,29 @@ class PatchPaths:
             return why
         if not change.did:
             return ""
-        may = {"create": self.create, "delete": self.delete, "rename": self.rename, "copy": self.rename, "mode": self.mode, "binary": self.binary, "symlink": self.symlink, "submodule": False}  # fmt: skip
+        may = {
+            "create": self.create,
+            "delete": self.delete,
+            "rename": self.rename,
+            "copy": self.rename,
+            "mode": self.mode,
+            "binary": self.binary,
+            "symlink": self.symlink,
+            "submodule": False,
+        }
         refused = sorted(did for did in change.did if not may[did])
         return f"a {refused[0]}, which it may not do" if refused else ""
 
     def _overall(self, found: list[Change], paths: list[str]) -> str:
         if self.max_files is not None and len(paths) > self.max_files:
             return f"{len(paths)} files"
-        idle = [c for c in found if not c.added and not c.removed and not c.did & {"rename", "copy", "mode", "binary", "create", "delete"}]  # fmt: skip
+        idle = [
+            c
+            for c in found
+            if not c.added
+            and not c.removed
+            and not c.did & {"rename", "copy", "mode", "binary", "create", "delete"}
+        ]
         return "it changes nothing in a file" if idle else ""
 
 

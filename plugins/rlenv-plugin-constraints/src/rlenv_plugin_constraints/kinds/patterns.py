@@ -35,7 +35,8 @@ def _seconds(_: Any, __: Any, value: float) -> None:
 class Regex:
     r"""The response, or a part of it, matches ``pattern`` (syntax of the ``regex`` module).
 
-    A response that makes the pattern take more than ``seconds`` of CPU does not satisfy it: undecided.
+    A response that makes the pattern take more than ``seconds`` of CPU does not satisfy it:
+    undecided.
 
     Args:
         pattern: matched against the response as it is written; no normalization.
@@ -83,7 +84,8 @@ class Regex:
     def _once(self, text: Text) -> Finding:
         raw = text.raw
         if self.match == "full":
-            begin, end = len(raw) - len(raw.lstrip()), len(raw.rstrip())
+            begin = len(raw) - len(raw.lstrip())
+            end = len(raw.rstrip())
             found = self._compiled.fullmatch(raw, begin, max(begin, end), timeout=self.seconds)
         else:
             found = self._compiled.search(raw, timeout=self.seconds)

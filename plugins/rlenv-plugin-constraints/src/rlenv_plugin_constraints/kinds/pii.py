@@ -1,4 +1,6 @@
-"""No personal data: addresses, numbers of telephones, cards and accounts, each checked by its own rule."""
+"""No personal data: addresses, numbers of telephones, cards and accounts, each checked by its own
+rule.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ _EMAIL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.])\+?\(?\d(?:[ \t.()/\u2010-\u2015-]{0,2}\d){6,24}(?![\w]|[.,]\d)")
-_CALL = re.compile(r"(?:tel(?:ephone)?|phone|call|mobile|cell|fax|whatsapp|ring|text|dial)\b[^\d\n]{0,20}\Z", re.IGNORECASE)  # fmt: skip
+_CALL = re.compile(
+    r"(?:tel(?:ephone)?|phone|call|mobile|cell|fax|whatsapp|ring|text|dial)\b[^\d\n]{0,20}\Z",
+    re.IGNORECASE,
+)
 _PAIRS = re.compile(r"\d\d(?:[ .-]\d\d)+\Z")
 _CARD_GROUPS = re.compile(
     r"\d+\Z|\d{4}([ -])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?\Z|\d{4}([ -])\d{6}\2\d{4,5}\Z"
@@ -34,7 +39,9 @@ _CARD_GROUPS = re.compile(
 _NANP = re.compile(r"(?:\+?1[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .-])[2-9]\d\d[ .-]\d{4}\Z")
 _NATIONAL = re.compile(r"\(?0[1-9]\d{0,3}\)?(?:[ ./-]\d{2,4}){2,4}\Z|\(?0\d{2,5}\)?[ /-]\d{5,8}\Z")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([ -])(?!00)\d\d\1(?!0000)\d{4}(?![\w-])")
-_SSN_BARE = re.compile(r"\b(?:ssn|social security(?: number)?)\W{0,4}(?:is\W)?(?!000|666|9)\d{9}\b", re.IGNORECASE)  # fmt: skip
+_SSN_BARE = re.compile(
+    r"\b(?:ssn|social security(?: number)?)\W{0,4}(?:is\W)?(?!000|666|9)\d{9}\b", re.IGNORECASE
+)
 _IBAN = re.compile(
     r"(?<![A-Za-z0-9])[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]){11,30}(?![A-Za-z0-9])", re.IGNORECASE
 )
@@ -44,18 +51,179 @@ _VERSION = re.compile(
     r"(?:(?<![^\W_])(?:v|ver|version|release|build|section|chapter|clause|rev)|§)\.?\s?\Z",
     re.IGNORECASE,
 )
-_BOOK = re.compile(r"(?:isbn|issn|doi|ean|upc|gtin|order|invoice|arxiv)\W{0,3}(?:1[03]\W{1,2})?(?:no\.?|number|id|#)?\W{0,3}\Z", re.IGNORECASE)  # fmt: skip
+_BOOK = re.compile(
+    r"(?:isbn|issn|doi|ean|upc|gtin|order|invoice|arxiv)\W{0,3}(?:1[03]\W{1,2})?(?:no\.?|number|id|#)?\W{0,3}\Z",
+    re.IGNORECASE,
+)
 _SAID = re.compile(r"[\[({] ?(?:at|@) ?[\])}]|\bat [\w-]{2,40} dot\b", re.IGNORECASE)
 _COLONS = re.compile(r"::|(?::[0-9a-f]{1,4}){7}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d(?:[A-Z \t.()/\u2010-\u2015-]{0,2}\d){3}", re.IGNORECASE)
 # Lengths of national account numbers, ISO 13616.
 _IBAN_LENGTHS = dict(
     zip(
-        ["AD", "AE", "AL", "AT", "AZ", "BA", "BE", "BG", "BH", "BR", "BY", "CH", "CR", "CY", "CZ", "DE", "DK", "DO", "EE", "EG", "ES", "FI", "FO", "FR", "GB", "GE", "GI", "GL", "GR", "GT", "HR", "HU", "IE", "IL", "IQ", "IS", "IT", "JO", "KW", "KZ", "LB", "LC", "LI", "LT", "LU", "LV", "LY", "MC", "MD", "ME", "MK", "MR", "MT", "MU", "NL", "NO", "PK", "PL", "PS", "PT", "QA", "RO", "RS", "SA", "SC", "SE", "SI", "SK", "SM", "ST", "SV", "TL", "TN", "TR", "UA", "VA", "VG", "XK"],
-        [24, 23, 28, 20, 28, 20, 16, 22, 22, 29, 28, 21, 22, 28, 24, 22, 18, 28, 20, 29, 24, 18, 18, 27, 22, 22, 23, 18, 27, 28, 21, 28, 22, 23, 23, 26, 27, 30, 30, 20, 28, 32, 21, 20, 20, 21, 25, 27, 24, 22, 19, 27, 31, 30, 18, 15, 24, 28, 29, 25, 29, 24, 22, 24, 31, 24, 19, 24, 27, 25, 28, 23, 24, 26, 29, 22, 24, 20],
+        [
+            "AD",
+            "AE",
+            "AL",
+            "AT",
+            "AZ",
+            "BA",
+            "BE",
+            "BG",
+            "BH",
+            "BR",
+            "BY",
+            "CH",
+            "CR",
+            "CY",
+            "CZ",
+            "DE",
+            "DK",
+            "DO",
+            "EE",
+            "EG",
+            "ES",
+            "FI",
+            "FO",
+            "FR",
+            "GB",
+            "GE",
+            "GI",
+            "GL",
+            "GR",
+            "GT",
+            "HR",
+            "HU",
+            "IE",
+            "IL",
+            "IQ",
+            "IS",
+            "IT",
+            "JO",
+            "KW",
+            "KZ",
+            "LB",
+            "LC",
+            "LI",
+            "LT",
+            "LU",
+            "LV",
+            "LY",
+            "MC",
+            "MD",
+            "ME",
+            "MK",
+            "MR",
+            "MT",
+            "MU",
+            "NL",
+            "NO",
+            "PK",
+            "PL",
+            "PS",
+            "PT",
+            "QA",
+            "RO",
+            "RS",
+            "SA",
+            "SC",
+            "SE",
+            "SI",
+            "SK",
+            "SM",
+            "ST",
+            "SV",
+            "TL",
+            "TN",
+            "TR",
+            "UA",
+            "VA",
+            "VG",
+            "XK",
+        ],
+        [
+            24,
+            23,
+            28,
+            20,
+            28,
+            20,
+            16,
+            22,
+            22,
+            29,
+            28,
+            21,
+            22,
+            28,
+            24,
+            22,
+            18,
+            28,
+            20,
+            29,
+            24,
+            18,
+            18,
+            27,
+            22,
+            22,
+            23,
+            18,
+            27,
+            28,
+            21,
+            28,
+            22,
+            23,
+            23,
+            26,
+            27,
+            30,
+            30,
+            20,
+            28,
+            32,
+            21,
+            20,
+            20,
+            21,
+            25,
+            27,
+            24,
+            22,
+            19,
+            27,
+            31,
+            30,
+            18,
+            15,
+            24,
+            28,
+            29,
+            25,
+            29,
+            24,
+            22,
+            24,
+            31,
+            24,
+            19,
+            24,
+            27,
+            25,
+            28,
+            23,
+            24,
+            26,
+            29,
+            22,
+            24,
+            20,
+        ],
         strict=True,
     )
-)  # fmt: skip
+)
 KINDS = ("email", "phone", "card", "iban", "ssn", "ip")
 
 
@@ -73,7 +241,9 @@ def _is_account(text: str) -> bool:
 
 
 def iban_holds(text: str) -> bool:
-    """Whether country, length and check digits are those of an account number (ISO 13616, modulo 97)."""
+    """Whether country, length and check digits are those of an account number (ISO 13616, modulo
+    97).
+    """
     bare = re.sub(r"[ -]", "", text).upper()
     if not _is_account(text):
         return False
@@ -102,11 +272,12 @@ def _known(_: Any, __: Any, value: tuple[str, ...]) -> None:
 
 @frozen
 class NoPii:
-    """No personal data of these kinds, also in full-width digits, look-alikes and (at)/[dot] disguises.
+    """No personal data of these kinds, also in full-width digits, look-alikes and (at)/[dot]
+    disguises.
 
-    Cards count when Luhn's digit holds, account numbers (IBAN) when theirs does; telephone numbers when they
-    are international, North American, national with a leading 0, or follow a word such as "call".
-    Version numbers, dates, ISBN and loopback addresses are none.
+    Cards count when Luhn's digit holds, account numbers (IBAN) when theirs does; telephone numbers
+    when they are international, North American, national with a leading 0, or follow a word such as
+    "call". Version numbers, dates, ISBN and loopback addresses are none.
 
     Args:
         only: of "email", "phone", "card", "iban", "ssn", "ip"; all by default.

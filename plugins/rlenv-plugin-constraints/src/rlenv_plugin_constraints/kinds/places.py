@@ -42,7 +42,9 @@ def _stem(word: str) -> str:
 
 @frozen
 class KeywordInSentence:
-    """``word`` is in sentence number ``sentence``, as its word number ``place`` where that is given."""
+    """``word`` is in sentence number ``sentence``, as its word number ``place`` where that is
+    given.
+    """
 
     kind: ClassVar[str] = "keyword_in_sentence"
     word: Safe[str]
@@ -104,8 +106,10 @@ class ChainedSentences:
     def _link(self, text: Text, place: int) -> list[Span]:
         """Where the last word of a sentence stands and the first of the next."""
         (start, end), (after, _) = text.sentences[place : place + 2]
-        last, first = text.sentence_words[place][-1], text.sentence_words[place + 1][0]
-        a, b = text.raw.rfind(last, start, end), text.raw.find(first, after)
+        last = text.sentence_words[place][-1]
+        first = text.sentence_words[place + 1][0]
+        a = text.raw.rfind(last, start, end)
+        b = text.raw.find(first, after)
         return [(a, a + len(last)), (b, b + len(first))]
 
 
@@ -116,7 +120,8 @@ class FramedParagraphs:
     kind: ClassVar[str] = "framed_paragraphs"
 
     def check(self, text: Text) -> Finding:
-        spans, count = [], 0
+        spans = []
+        count = 0
         for start, end in text.line_spans:
             words = text.words_within(start, end)
             if not words:
@@ -129,7 +134,9 @@ class FramedParagraphs:
 
 @frozen
 class JapaneseWords:
-    """Every ``n``-th word, as spaces part them, is written in Japanese; there are ``n`` words at least."""
+    """Every ``n``-th word, as spaces part them, is written in Japanese; there are ``n`` words at
+    least.
+    """
 
     kind: ClassVar[str] = "japanese_words"
     n: int = field(validator=positive)
@@ -168,8 +175,8 @@ class StartsWithVerb:
     """The first word is a verb of English.
 
     Args:
-        by: "tagger", with the extra ``tagger`` (TextBlob), or "list", by a list of verbs and the word that follows,
-            which takes more nouns for verbs ("Plans change").
+        by: "tagger", with the extra ``tagger`` (TextBlob), or "list", by a list of verbs and the
+            word that follows, which takes more nouns for verbs ("Plans change").
     """
 
     kind: ClassVar[str] = "starts_with_verb"
@@ -183,7 +190,8 @@ class StartsWithVerb:
         first = text.first_words(2)
         if not first:
             return unmet("", "a verb")
-        (word, span), follow = first[0], first[1][0] if len(first) > 1 else ""
+        (word, span) = first[0]
+        follow = first[1][0] if len(first) > 1 else ""
         if self.by == "list":
             fits = is_verb(even(word), even(follow))
         else:

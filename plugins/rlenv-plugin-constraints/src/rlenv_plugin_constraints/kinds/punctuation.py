@@ -16,13 +16,17 @@ from rlenv_plugin_constraints.text import Text
 __all__ = ["NoCharacters", "NoComma"]
 
 # The comma of every script, with its full-width, small, ideographic and raised forms.
-_COMMA = re.compile("[,\u055d\u060c\u07f8\u1363\u1802\u1808\u2e32\u2e34\u2e41\u2e49\u2e4c\u3001\ua4fe\ua60d\ua6f5\ufe10\ufe11\ufe50\ufe51\uff0c\uff64\U0001f101-\U0001f10a]|(?<=\\w)\u201a(?=\\s)")  # fmt: skip
+_COMMA = re.compile(
+    "[,\u055d\u060c\u07f8\u1363\u1802\u1808\u2e32\u2e34\u2e41\u2e49\u2e4c\u3001\ua4fe\ua60d\ua6f5\ufe10\ufe11\ufe50\ufe51\uff0c\uff64\U0001f101-\U0001f10a]|(?<=\\w)\u201a(?=\\s)"
+)
 _SHOWN = 100
 
 
 @frozen
 class NoComma:
-    """No comma of any script: not the full-width one, the Arabic one or the ideographic one either."""
+    """No comma of any script: not the full-width one, the Arabic one or the ideographic one
+    either.
+    """
 
     kind: ClassVar[str] = "no_comma"
 

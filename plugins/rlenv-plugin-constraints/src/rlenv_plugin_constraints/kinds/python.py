@@ -21,7 +21,19 @@ _NODES = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 # What every program has, whatever is allowed.
-_ALWAYS = ("Module", "Load", "Store", "Del", "arguments", "arg", "alias", "keyword", "Name", "Constant", "Expr")  # fmt: skip
+_ALWAYS = (
+    "Module",
+    "Load",
+    "Store",
+    "Del",
+    "arguments",
+    "arg",
+    "alias",
+    "keyword",
+    "Name",
+    "Constant",
+    "Expr",
+)
 
 
 def _nodes(_: Any, __: Any, value: tuple[str, ...]) -> None:
@@ -35,7 +47,8 @@ class Python:
     """The response holds a Python program that parses, made of these nodes of Python's ``ast``.
 
     Args:
-        allow_nodes: the only ones ("For", "Call", "ListComp", "stmt" for all statements); () allows all.
+        allow_nodes: the only ones ("For", "Call", "ListComp", "stmt" for all statements); () allows
+            all.
         forbid_nodes: those that may not be in it.
         max_nodes: how many nodes it has at most.
     """

@@ -32,7 +32,8 @@ def _paths(_: Any, __: Any, value: tuple[str, ...]) -> None:
     for path in value:
         if not _PATH.match(path):
             raise ConfigError(
-                f'{path!r} is no dotted name, such as "os.system", "eval" or ".append" for any method'
+                f'{path!r} is no dotted name, such as "os.system", "eval" or ".append" for any'
+                " method"
             )
 
 
@@ -51,15 +52,17 @@ def _finding(source: Source, odd: list[Called], wanted: Any) -> Finding:
 
 @frozen
 class Imports:
-    """The program imports only what is allowed, and nothing that is forbidden; "os" holds "os.path".
+    """The program imports only what is allowed, and nothing that is forbidden; "os" holds
+    "os.path".
 
     Only the text is read: what a library imports in turn is not seen.
 
     Args:
         allow: the only modules; () allows all that is not forbidden.
         forbid: modules, or names in them ("os.system").
-        dynamic: "forbid" refuses what can import without an import (``__import__``, ``importlib``, ``exec``,
-            ``getattr`` and the like), since no reading of the text can tell what it imports.
+        dynamic: "forbid" refuses what can import without an import (``__import__``, ``importlib``,
+            ``exec``, ``getattr`` and the like), since no reading of the text can tell what it
+            imports.
     """
 
     kind: ClassVar[str] = "python_imports"
@@ -95,16 +98,17 @@ class Imports:
 class Calls:
     """The program calls only what is allowed, and nothing that is forbidden, under whatever name.
 
-    Aliases (``from os import system as s``, ``f = eval``) are followed, and a forbidden name that is handed
-    on (``map(eval, …)``) counts as called.  Only the text is read: what a function of a library or an
-    object that came from elsewhere calls in turn is not seen.
+    Aliases (``from os import system as s``, ``f = eval``) are followed, and a forbidden name that
+    is handed on (``map(eval, …)``) counts as called.  Only the text is read: what a function of a
+    library or an object that came from elsewhere calls in turn is not seen.
 
     Args:
-        allow: the only calls: "len", "math.sqrt", ".append" for a method of whatever object; the program's
-            own functions and classes are always allowed.  () allows all that is not forbidden.
+        allow: the only calls: "len", "math.sqrt", ".append" for a method of whatever object; the
+            program's own functions and classes are always allowed.  () allows all that is not
+            forbidden.
         forbid: what may not be called: "eval", "os.system", "subprocess" for all of it, ".sort".
-        dynamic: "forbid" refuses what can call without a name (``eval``, ``getattr``, ``__dict__`` and the
-            like), since no reading of the text can tell what it calls.
+        dynamic: "forbid" refuses what can call without a name (``eval``, ``getattr``, ``__dict__``
+            and the like), since no reading of the text can tell what it calls.
     """
 
     kind: ClassVar[str] = "python_calls"

@@ -15,17 +15,31 @@ __all__ = ["Complexity", "complexities"]
 
 _Scope: TypeAlias = tuple[str, int, int]  # name, line, complexity
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_BRANCHING = frozenset((ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.BoolOp, ast.comprehension, ast.match_case))  # fmt: skip
+_BRANCHING = frozenset(
+    (
+        ast.If,
+        ast.IfExp,
+        ast.For,
+        ast.AsyncFor,
+        ast.While,
+        ast.ExceptHandler,
+        ast.Assert,
+        ast.BoolOp,
+        ast.comprehension,
+        ast.match_case,
+    )
+)
 _ONE = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert)
 
 
 def complexities(tree: ast.Module) -> list[_Scope]:
     """(name, line, complexity) of the module's own code and of every function.
 
-    T. J. McCabe, "A Complexity Measure", IEEE Trans. Software Engineering 2(4), 1976: v = predicates + 1, where
-    a compound predicate counts each of its conditions.  Loops, handlers, asserts, conditional
-    expressions, the loops and conditions of comprehensions and the cases of ``match`` are predicates.  A
-    nested function is counted by itself; the body of a class belongs to what encloses it.
+    T. J. McCabe, "A Complexity Measure", IEEE Trans. Software Engineering 2(4), 1976: v =
+    predicates + 1, where a compound predicate counts each of its conditions.  Loops, handlers,
+    asserts, conditional expressions, the loops and conditions of comprehensions and the cases of
+    ``match`` are predicates.  A nested function is counted by itself; the body of a class belongs
+    to what encloses it.
     """
     found: list[_Scope] = []
     scopes: list[tuple[str, int, list[ast.AST]]] = [("<module>", 1, [tree])]
@@ -33,7 +47,8 @@ def complexities(tree: ast.Module) -> list[_Scope]:
         name, line, level = scopes.pop()
         count = 1
         while level:
-            below, level = children(level), []
+            below = children(level)
+            level = []
             for child in below:
                 if isinstance(child, _FUNCTIONS):
                     scopes.append((getattr(child, "name", "<lambda>"), child.lineno, [child]))
@@ -60,7 +75,9 @@ def _predicates(node: ast.AST) -> int:
 
 @frozen
 class Complexity:
-    """No function of the program, nor its own code outside functions, has more than ``max`` paths (McCabe)."""
+    """No function of the program, nor its own code outside functions, has more than ``max`` paths
+    (McCabe).
+    """
 
     kind: ClassVar[str] = "python_complexity"
     is_answer: ClassVar[bool] = True

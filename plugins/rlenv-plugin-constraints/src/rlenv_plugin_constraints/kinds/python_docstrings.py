@@ -25,8 +25,10 @@ _OF: dict[str, tuple[type, ...]] = {
 class Docstrings:
     """Every function and class of the program has a docstring, and there is one of these.
 
-    A docstring is what Python takes for one: a comment, an f-string and a string behind other statements are none.
-    Names that begin with an underscore, also ``__init__``, and functions within functions need none.
+    A docstring is what Python takes for one: a comment, an f-string and a string behind other
+    statements are none.
+    Names that begin with an underscore, also ``__init__``, and functions within functions need
+    none.
 
     Args:
         of: what must have one: "module", "class", "function".

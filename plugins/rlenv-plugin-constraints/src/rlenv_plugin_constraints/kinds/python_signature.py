@@ -39,13 +39,16 @@ def _sound(_: Any, __: Any, value: str) -> None:
 
 @frozen(slots=False)
 class Signature:
-    """The program defines this function: names, order and kinds of its parameters, and its defaults.
+    """The program defines this function: names, order and kinds of its parameters, and its
+    defaults.
 
-    Annotations count where the signature has them, as they are written; those that the program adds do no
-    harm.  The last definition counts, as in Python, and none that the program replaces afterward.
+    Annotations count where the signature has them, as they are written; those that the program adds
+    do no harm.  The last definition counts, as in Python, and none that the program replaces
+    afterward.
 
     Args:
-        signature: ``def name(a: int, *, key: str = "x") -> bool``; ``async def`` wants a coroutine function.
+        signature: ``def name(a: int, *, key: str = "x") -> bool``; ``async def`` wants a coroutine
+            function.
         within: the class that holds it; "" is the module.
         body: whether the function must do something (more than ``pass``, ``…`` or a docstring).
     """
@@ -134,8 +137,12 @@ def _parameters(node: _Function) -> list[tuple[str, ast.arg, ast.expr | None]]:
 def _difference(wanted: _Function, found: _Function) -> str:
     """The first difference in words, "" where there is none."""
     if type(wanted) is not type(found):
-        return f"{found.name} is {'a plain' if isinstance(found, ast.FunctionDef) else 'an async'} function"
-    ours, theirs = _parameters(wanted), _parameters(found)
+        return (
+            f"{found.name} is {'a plain' if isinstance(found, ast.FunctionDef) else 'an async'}"
+            " function"
+        )
+    ours = _parameters(wanted)
+    theirs = _parameters(found)
     if [(k, p.arg) for k, p, _ in ours] != [(k, p.arg) for k, p, _ in theirs]:
         return "other parameters"
     for (_, mine, default), (_, other, given) in zip(ours, theirs, strict=True):

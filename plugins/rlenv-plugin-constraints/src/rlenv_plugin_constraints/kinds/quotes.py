@@ -20,8 +20,26 @@ from rlenv_plugin_constraints.unmet import unmet
 __all__ = ["VerbatimQuotes", "quotations"]
 
 WORK = 100_000_000  # characters of sources looked through for one response
-_PAIRS = {"“": "”“", "”": "”", "„": "“”‟", "‟": "”", "«": "»", "»": "«", "›": "‹", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", "《": "》", "〝": "〞〟", "＂": "＂", "❝": "❞"}  # fmt: skip
-# A class comes first, which is what is searched for fastest; what must be around each sign after it.
+_PAIRS = {
+    "“": "”“",
+    "”": "”",
+    "„": "“”‟",
+    "‟": "”",
+    "«": "»",
+    "»": "«",
+    "›": "‹",
+    "‹": "›",
+    "‘": "’",
+    "‚": "‘’",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "〝": "〞〟",
+    "＂": "＂",
+    "❝": "❞",
+}
+# A class comes first, which is what is searched for fastest; what must be around each sign after
+# it.
 _OPENING = re.compile(
     r"[“„‟«‹‘‚「『《〝＂❝\"'»›`<&](?:(?<=[“„‟«‹‘‚「『《〝＂❝])|(?<=[\"'])(?<![^\W_].)(?=[^\s\"'])"
     r"|(?<=')(?<![\w'].)'(?=\w)|(?<=[»›])(?<!\w.)(?=\w)|(?<=`)`(?=\w)"
@@ -45,17 +63,34 @@ def _texts(_: Any, __: Any, value: tuple[str, ...]) -> None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words as compared: no signs around them, one form of apostrophes and hyphens; -5 is not 5."""
+    """The words as compared: no signs around them, one form of apostrophes and hyphens; -5 is not
+    5.
+    """
     flat = text.translate(_FLAT)
     found = [word if word.isalnum() else _OUTER.sub("", word) for word in flat.split()]
     return [word for word in found if word and word not in ("-", "+")]
 
 
-_FLAT = str.maketrans({"’": "'", "‘": "'", "‐": "-", "‑": "-", "–": " ", "—": " ", "*": None, "\u200b": None, "\u00ad": None, "\ufeff": None, "\u2060": None})  # fmt: skip
+_FLAT = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        "‐": "-",
+        "‑": "-",
+        "–": " ",
+        "—": " ",
+        "*": None,
+        "\u200b": None,
+        "\u00ad": None,
+        "\ufeff": None,
+        "\u2060": None,
+    }
+)
 
 
 def quotations(raw: str) -> Iterator[Span]:
-    """Where quotations stand, without their marks: of every kind of marks, and lines that begin with ">".
+    """Where quotations stand, without their marks: of every kind of marks, and lines that begin
+    with ">".
 
     One that is never closed reaches to the end of its paragraph.  Linear.
     """
@@ -112,16 +147,18 @@ def _closing(raw: str, mark: str, begin: int, end: int) -> int | None:
 class VerbatimQuotes:
     """Every quotation appears word for word, in order and letter case, in one of ``sources``.
 
-    Quotation marks of all kinds count, and lines that begin with ">"; the first letter may change its
-    case, and signs around words and line breaks do not count.  More than a budget allows is undecided.
+    Quotation marks of all kinds count, and lines that begin with ">"; the first letter may change
+    its case, and signs around words and line breaks do not count.  More than a budget allows is
+    undecided.
 
     Args:
         sources: the texts.
         min_words: shorter quotations are single words and titles, and are let be.
         min: how many quotations there must be.
-        ellipsis: "gap": … and [...] stand for what is left out, between pieces in order; "forbid" takes them
-            as words.
-        brackets: "word": [he] stands for one word of the source, or is added; "forbid" takes it as written.
+        ellipsis: "gap": … and [...] stand for what is left out, between pieces in order; "forbid"
+            takes them as words.
+        brackets: "word": [he] stands for one word of the source, or is added; "forbid" takes it as
+            written.
     """
 
     kind: ClassVar[str] = "verbatim_quotes"
@@ -184,7 +221,9 @@ def _stands(pieces: list[list[str]], source: str) -> bool:
 
 
 def _find(piece: list[str], source: str, place: int, *, first: bool) -> int | None:
-    """Where the piece ends in the source, from ``place`` on; the source has a space around each word."""
+    """Where the piece ends in the source, from ``place`` on; the source has a space around each
+    word.
+    """
     head, *rest = piece
     swapped = head[:1].swapcase() + head[1:] if first else head
     for start in dict.fromkeys((head, swapped)):

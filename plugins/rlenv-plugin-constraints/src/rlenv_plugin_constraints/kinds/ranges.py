@@ -26,7 +26,8 @@ _TWO_DIGITS = re.compile(r"\d\d")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _OTHER_DATE = re.compile(
     r"(?<!\d)(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}/\d{1,2}/\d{2})(?!\d)"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? \d{{4}}",
+    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
+    rf" {_MONTH},? \d{{4}}",
     re.IGNORECASE,
 )
 # A sign or digit first, which is searched for fastest.
@@ -51,9 +52,9 @@ def _day(_: Any, attribute: Any, value: str) -> None:
 
 @frozen
 class IsoDates(Range):
-    """Days of the calendar as YYYY-MM-DD, and no date in another form: at least ``min`` different ones (1 where
-    nothing is given), at most ``max``, each from ``first`` to ``last``; with ``whole``, commas between them and
-    nothing else, and no day twice."""
+    """Days of the calendar as YYYY-MM-DD, and no date in another form: at least ``min`` different
+    ones (1 where nothing is given), at most ``max``, each from ``first`` to ``last``; with
+    ``whole``, commas between them and nothing else, and no day twice."""
 
     kind: ClassVar[str] = "iso_dates"
     first: Safe[str] = field(default="0001-01-01", validator=_day)
@@ -98,11 +99,12 @@ class IsoDates(Range):
 
 @frozen
 class NumberInRange:
-    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``; either may be left out.
+    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``; either may
+    be left out.
 
-    1,000.5 and 1e3 are one number each; a fraction, a time, the digits of B12 and a sign apart from its number
-    are none that could be read, and with one of these nothing holds.  What a number is of, ``%`` or a word, is not
-    looked at, nor are numbers in words.
+    1,000.5 and 1e3 are one number each; a fraction, a time, the digits of B12 and a sign apart from
+    its number are none that could be read, and with one of these nothing holds.  What a number is
+    of, ``%`` or a word, is not looked at, nor are numbers in words.
 
     Args:
         min, max: its bounds, which belong to the range.
@@ -158,10 +160,11 @@ def _value(said: str) -> Decimal | None:
 
 @frozen
 class SortedLines:
-    """The lines, ``min`` of them at least and none twice, are in order; blank lines, fences and the marks of a
-    list are not looked at.
+    """The lines, ``min`` of them at least and none twice, are in order; blank lines, fences and the
+    marks of a list are not looked at.
 
-    Words are in the order of a dictionary: case and accents make no difference, so two lines that differ in
+    Words are in the order of a dictionary: case and accents make no difference, so two lines that
+    differ in
     nothing else are one line twice.
 
     Args:

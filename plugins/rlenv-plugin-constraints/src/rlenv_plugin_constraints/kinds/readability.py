@@ -53,9 +53,10 @@ class Readability:
     """The English text reads as easily, or as hard, as asked for.
 
     Args:
-        metric: "flesch" is Flesch's reading ease (1948), 206.835 - 1.015 words per sentence - 84.6 syllables
-            per word: 100 is very easy, 0 very hard.  "grade" is the grade level of Kincaid et al. (1975),
-            0.39 words per sentence + 11.8 syllables per word - 15.59: years of school.
+        metric: "flesch" is Flesch's reading ease (1948), 206.835 - 1.015 words per sentence - 84.6
+            syllables per word: 100 is very easy, 0 very hard.  "grade" is the grade level of
+            Kincaid et al. (1975), 0.39 words per sentence + 11.8 syllables per word - 15.59: years
+            of school.
         min, max: of the metric; either may be left out.
     """
 

@@ -1,4 +1,6 @@
-"""What sentences are like, one beside the other: their types, lengths, first letters, alliteration."""
+"""What sentences are like, one beside the other: their types, lengths, first letters,
+alliteration.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _SHOUT = "!！‽"
 
 def kind_of(sentence: str) -> str:
     """ "question", "exclamation", "statement", or "" for what no mark ends."""
-    bare, end = "", sentence
+    bare = ""
+    end = sentence
     while bare != end:
         bare = end
         end = bare.rstrip().rstrip(_CLOSERS)
@@ -44,7 +47,9 @@ def kind_of(sentence: str) -> str:
 
 @frozen
 class SentenceTypes:
-    """Two statements for each question; or, where ``equal``, as many statements as questions as exclamations."""
+    """Two statements for each question; or, where ``equal``, as many statements as questions as
+    exclamations.
+    """
 
     kind: ClassVar[str] = "sentence_types"
     equal: bool = False

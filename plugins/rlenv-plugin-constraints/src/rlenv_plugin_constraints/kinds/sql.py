@@ -1,6 +1,7 @@
 """SQL that only reads: one SELECT, under every dialect that it may be read as.
 
-An own lexer, and no parser: a grammar for all dialects is a dependency of megabytes, and what decides here
+An own lexer, and no parser: a grammar for all dialects is a dependency of megabytes, and what
+decides here
 (where a string or a comment ends, which words are outside them) differs by dialect in a few rules.
 """
 
@@ -50,12 +51,13 @@ def _known(_: Any, __: Any, value: str) -> None:
 class SqlReadOnly:
     """One statement that reads and does nothing else: SELECT, WITH … SELECT, or EXPLAIN of one.
 
-    What a database's own functions do is not seen; name those that may be called in ``functions`` where
-    that matters.
+    What a database's own functions do is not seen; name those that may be called in ``functions``
+    where that matters.
 
     Args:
         dialect: "sqlite", "postgres", "mysql", "tsql"; "any" refuses what writes under one of them.
-        functions: the only functions that may be called; () allows all but those known to have effects.
+        functions: the only functions that may be called; () allows all but those known to have
+            effects.
         prose: whether text may be around the fenced block.
     """
 
@@ -116,7 +118,32 @@ def _begins_wrong(found: Lexed) -> tuple[str, int] | None:
     if words[0] == "EXPLAIN":
         place = next((i for i, w in enumerate(words) if w in ("SELECT", "WITH") and i), len(words))
         between = words[1:place]
-        allowed = {"QUERY", "PLAN", "ANALYZE", "VERBOSE", "EXTENDED", "FORMAT", "(", ")", ",", "=", "JSON", "TRADITIONAL", "TREE", "BUFFERS", "COSTS", "TIMING", "SUMMARY", "TEXT", "XML", "YAML", "TRUE", "FALSE", "ON", "OFF"}  # fmt: skip
+        allowed = {
+            "QUERY",
+            "PLAN",
+            "ANALYZE",
+            "VERBOSE",
+            "EXTENDED",
+            "FORMAT",
+            "(",
+            ")",
+            ",",
+            "=",
+            "JSON",
+            "TRADITIONAL",
+            "TREE",
+            "BUFFERS",
+            "COSTS",
+            "TIMING",
+            "SUMMARY",
+            "TEXT",
+            "XML",
+            "YAML",
+            "TRUE",
+            "FALSE",
+            "ON",
+            "OFF",
+        }
         odd = next((i for i, w in enumerate(between, 1) if w not in allowed), None)
         if odd is not None or place == len(words):
             return "EXPLAIN of something else than SELECT", odd or 0
@@ -140,9 +167,11 @@ def _with_parts(words: list[str]) -> bool:
 
 
 def _writes(found: Lexed) -> tuple[str, int] | None:
-    depth, texts = 0, found.texts
+    depth = 0
+    texts = found.texts
     for match in _WRITERS.finditer(found.line):
-        at, mark = match.start(), match[0]
+        at = match.start()
+        mark = match[0]
         if mark == ":":
             return ":= sets a variable", at
         if mark != "w":
@@ -162,7 +191,8 @@ def _writes(found: Lexed) -> tuple[str, int] | None:
 
 def _calls(found: Lexed, allowed: set[str]) -> tuple[str, int] | None:
     for match in _CALLED.finditer(found.line):
-        at, name = match.start(), found.texts[match.start()]
+        at = match.start()
+        name = found.texts[match.start()]
         if _SIDE_EFFECTS.match(name):
             return f"{name.lower()}() has effects", at
         if allowed and name not in allowed and name not in KEYWORDS:
@@ -171,14 +201,17 @@ def _calls(found: Lexed, allowed: set[str]) -> tuple[str, int] | None:
 
 
 def _no_sql(found: Lexed) -> tuple[str, int] | None:
-    """What only prose has: three bare words in a row, or an end on a sign or in the middle of a clause."""
+    """What only prose has: three bare words in a row, or an end on a sign or in the middle of a
+    clause.
+    """
     strange = _STRANGE.search(found.line)
     if strange is not None:
         at = strange.end() - 1
         if strange[0] == "x":
             return f"{found.texts[at]} is no SQL", at
         return "three names in a row are no SQL", at
-    last, at = found.texts[-1], len(found.texts) - 1
+    last = found.texts[-1]
+    at = len(found.texts) - 1
     if found.line[-1] in "();:xp" and last not in (")", "*", "]", "?"):
         return "the statement breaks off", at
     unfinished = (

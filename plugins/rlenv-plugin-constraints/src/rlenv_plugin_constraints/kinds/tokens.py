@@ -22,7 +22,8 @@ _BREAKS = re.compile(r"\n\n*+")
 _SPACES = re.compile(r"[^\S\n]{2,}")
 _SIGNS = re.compile(r"([!-/:-@\[-`{-~])\1{3,}")
 _NO_SIGNS = re.compile(r"[\s\u00c0-\u024f]")
-# For the bytes of ASCII and Latin-1: letters as they are, a space for the rest; and what is no sign.
+# For the bytes of ASCII and Latin-1: letters as they are, a space for the rest; and what is no
+# sign.
 _LETTERED = bytes(c if chr(c).isascii() and chr(c).isalpha() else 32 for c in range(256))
 _NO_SIGN = bytes(c for c in range(128) if chr(c).isalnum() or chr(c).isspace())
 
@@ -47,13 +48,18 @@ def _signs(text: str, odd: frozenset[str]) -> int:
 def estimate(text: str) -> int:
     """About how many tokens a text is, rather too many than too few.
 
-    A Latin word is a token per four letters begun, a number one per three digits, a run of line breaks or
-    of one ASCII sign a token per four, of spaces one per sixteen, every other sign one, three beyond the basic plane; single
-    spaces cost nothing.
+    A Latin word is a token per four letters begun, a number one per three digits, a run of line
+    breaks or of one ASCII sign a token per four, of spaces one per sixteen, every other sign one,
+    three beyond the basic plane; single spaces cost nothing.
     """
     odd = beyond_ascii(text)
     count = _signs(text, odd)
-    found = ((_latin(text, odd), 4), (_DIGITS.findall(text), 3), (_BREAKS.findall(text), 4), (_SPACES.findall(text), 16))  # fmt: skip
+    found = (
+        (_latin(text, odd), 4),
+        (_DIGITS.findall(text), 3),
+        (_BREAKS.findall(text), 4),
+        (_SPACES.findall(text), 16),
+    )
     for runs, per in found:
         lengths = Counter(map(len, runs))
         count += sum(times * -(-length // per) for length, times in lengths.items())
@@ -65,10 +71,11 @@ def estimate(text: str) -> int:
 
 @frozen
 class Tokens:
-    """At most ``n`` tokens and at least ``min``, as ``estimate`` counts them; a tokenizer's own count differs.
+    """At most ``n`` tokens and at least ``min``, as ``estimate`` counts them; a tokenizer's own
+    count differs.
 
-    With ``by = "space"``, a token is what white space or signs that look like it part; every 100 characters begun of
-    a longer one count too, so that text without spaces has a size.
+    With ``by = "space"``, a token is what white space or signs that look like it part; every 100
+    characters begun of a longer one count too, so that text without spaces has a size.
     """
 
     kind: ClassVar[str] = "tokens"
@@ -82,9 +89,11 @@ class Tokens:
     def check(self, text: Text) -> Finding:
         if self.by == "space":
             parts = SPACE.sub(" ", text.raw).split()
-            count, note = sum(-(-len(part) // _LONG) for part in parts), ""
+            count = sum(-(-len(part) // _LONG) for part in parts)
+            note = ""
         else:
-            count, note = estimate(text.raw), "an estimate"
+            count = estimate(text.raw)
+            note = "an estimate"
         return Finding(
             self.min <= count <= self.n, count, {"min": self.min, "max": self.n}, note=note
         )

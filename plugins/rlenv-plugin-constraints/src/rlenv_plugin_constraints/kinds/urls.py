@@ -30,10 +30,13 @@ _URL = re.compile(
     rf"|(?P<domain>(?<![^\W_])(?<![@.-])(?!(?:self|cls|this|np|os|sys|pd|plt|tf|torch|\d+)\.)(?:{_LABEL}{_DOT}){{1,6}}(?:(?:{_SURE}|xn--[\w-]+){_LIKELY_END}|(?:{_SURE}|{_MAYBE})(?=[/?#]\w|:\d{{2,5}}\b))[^\s<>\"'`]*)"
     rf"|(?P<remote>(?<=@)(?:{_LABEL}{_DOT}){{1,6}}(?:{_SURE})[:/]\w[^\s<>\"'`]*)"
     rf"|(?P<ip>\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{2,5}})?/\w[^\s<>\"'`]*|\blocalhost:\d{{2,5}}\b[^\s<>\"'`]*)"
-    rf"|(?P<words>(?<!\bthe )(?<!\ba )(?<!\bthis )(?<!\bbig )(?<!\bof )\b[a-z][\w-]{{2,40}} dot (?:com|org|net|io)\b(?! (?:boom|bubble|crash|era|company|companies|bust|craze|startup|millionaire)))",
+    rf"|(?P<words>(?<!\bthe )(?<!\ba )(?<!\bthis )(?<!\bbig )(?<!\bof )\b[a-z][\w-]{{2,40}} dot"
+    rf" (?:com|org|net|io)\b(?!"
+    rf" (?:boom|bubble|crash|era|company|companies|bust|craze|startup|millionaire)))",
     re.IGNORECASE,
-)  # fmt: skip
-# What an address cannot do without, sought sign by sign: a class or sign that comes first is found fast.
+)
+# What an address cannot do without, sought sign by sign: a class or sign that comes first is found
+# fast.
 _SUSPECTS = {
     ".": re.compile(rf"\.(?=(?:{_SURE}|{_MAYBE}|xn--)(?![^\W_]))"),
     "。": re.compile(rf"。(?=(?:{_SURE}|{_MAYBE}|xn--)(?![^\W_]))"),
@@ -58,7 +61,9 @@ def _host(_: Any, __: Any, value: tuple[str, ...]) -> None:
 
 
 def readings(text: Text) -> list[tuple[str, View | None]]:
-    """The texts that a reader may take it for: as written, without disguise, and with look-alikes as Latin."""
+    """The texts that a reader may take it for: as written, without disguise, and with look-alikes
+    as Latin.
+    """
     found: list[tuple[str, View | None]] = [(text.raw, None)]
     if not text.raw.isascii():
         for view in (text.plain_view, text.skeleton_view):
@@ -81,7 +86,8 @@ def _suspect(text: str) -> bool:
 class NoUrls:
     """No web address: with a scheme, with www, a bare domain, a Markdown link, or one in disguise.
 
-    Disguises are seen through: hxxp, [.], (dot), "example dot com", signs without width, look-alikes.
+    Disguises are seen through: hxxp, [.], (dot), "example dot com", signs without width,
+    look-alikes.
     Version numbers, file names, abbreviations and e-mail addresses are none.
 
     Args:

@@ -1,4 +1,6 @@
-"""How words are written: title case, no white space, an emoji at the end of sentences, one option."""
+"""How words are written: title case, no white space, an emoji at the end of sentences, one
+option.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,9 @@ class NoWhitespace:
 
 @frozen
 class TitleCase:
-    """Every word begins with a capital and goes on in small letters; articles, short prepositions and
-    conjunctions may be small, except the first and the last word.  Acronyms and names such as McDonald count."""
+    """Every word begins with a capital and goes on in small letters; articles, short prepositions
+    and conjunctions may be small, except the first and the last word.  Acronyms and names such as
+    McDonald count."""
 
     kind: ClassVar[str] = "title_case"
 
@@ -75,7 +78,9 @@ class TitleCase:
 
 @frozen(slots=False)
 class OneOption:
-    """The response is one of ``options`` and nothing else: "yes/no", "a), b)", "I know or I don't know"."""
+    """The response is one of ``options`` and nothing else: "yes/no", "a), b)", "I know or I don't
+    know".
+    """
 
     kind: ClassVar[str] = "option"
     is_answer: ClassVar[bool] = True
@@ -128,7 +133,8 @@ class EmojiEnds:
 
     def check(self, text: Text) -> Finding:
         emoji = _emoji()
-        spans, count = [], 0
+        spans = []
+        count = 0
         for start, end in text.sentences:
             count += 1
             body = text.raw[start:end].rstrip("\"'”’»)]*_` \t\n")
@@ -147,7 +153,9 @@ def _begins_with(emoji: Any, text: str, place: int) -> bool:
 
 
 def _may_be_emoji(letters: str) -> bool:
-    """Whether it is worth the look: most of a text is ASCII, and of that only a keycap's digit begins one."""
+    """Whether it is worth the look: most of a text is ASCII, and of that only a keycap's digit
+    begins one.
+    """
     return not letters.isascii()
 
 

@@ -36,15 +36,19 @@ def _sound(_: Any, __: Any, value: tuple[str, ...]) -> None:
 def shows_something(content: str) -> bool:
     """Whether a reader sees anything of it: tags, spaces, and what has no width are nothing."""
     bare = html.unescape(_ANY_TAG.sub("", _HIDDEN.sub("", content)))
-    return any(unicodedata.category(c)[0] not in "CZM" and c not in "\u115f\u1160\u3164\uffa0\u2800" for c in bare)  # fmt: skip
+    return any(
+        unicodedata.category(c)[0] not in "CZM" and c not in "\u115f\u1160\u3164\uffa0\u2800"
+        for c in bare
+    )
 
 
 @frozen(slots=False)
 class XmlTags:
-    """Each of ``tags`` is in the response exactly once, opened, closed, in this order, and not empty.
+    """Each of ``tags`` is in the response exactly once, opened, closed, in this order, and not
+    empty.
 
-    A tag in a comment counts, since a reader that looks for tags would find it.  Case counts; a tag that
-    differs in case only is one too many.
+    A tag in a comment counts, since a reader that looks for tags would find it.  Case counts; a tag
+    that differs in case only is one too many.
 
     Args:
         tags: their names, in order.
@@ -71,7 +75,10 @@ class XmlTags:
     def check(self, text: Text) -> Finding:
         found = list(self._pattern.finditer(text.raw))
         note = self._misfit(text.raw, found)
-        counts = {name: sum(m[2].lower() == name.lower() and not m[1] for m in found[:1000]) for name in self.tags}  # fmt: skip
+        counts = {
+            name: sum(m[2].lower() == name.lower() and not m[1] for m in found[:1000])
+            for name in self.tags
+        }
         spans = [m.span() for m in found[: 2 * len(self.tags) + 4]]
         return Finding(not note, counts, dict.fromkeys(self.tags, 1), spans, note)
 
@@ -100,7 +107,11 @@ class XmlTags:
             for slash in ("", "/"):
                 count = order.count((slash, tag))
                 if count != 1:
-                    return f"<{slash}{tag}> is there {count} times" if count else f"there is no <{slash}{tag}>"  # fmt: skip
+                    return (
+                        f"<{slash}{tag}> is there {count} times"
+                        if count
+                        else f"there is no <{slash}{tag}>"
+                    )
         return "the tags are in another order"
 
     def _contents(self, raw: str, found: list[re.Match[str]]) -> str:
@@ -113,10 +124,16 @@ class XmlTags:
                 return f"<{tag}> is empty"
         if not self.only:
             return ""
-        spans = [(found[0].start(), found[-1].end())] if self.nested else [(a.start(), b.end()) for a, b in zip(found[::2], found[1::2], strict=True)]  # fmt: skip
-        place, outside = 0, ""
+        spans = (
+            [(found[0].start(), found[-1].end())]
+            if self.nested
+            else [(a.start(), b.end()) for a, b in zip(found[::2], found[1::2], strict=True)]
+        )
+        place = 0
+        outside = ""
         for start, end in spans:
-            outside, place = outside + raw[place:start], end
+            outside = outside + raw[place:start]
+            place = end
         return "there is text outside the tags" if (outside + raw[place:]).strip() else ""
 
     def _inside(self, tag: str, found: list[re.Match[str]]) -> tuple[int, int]:

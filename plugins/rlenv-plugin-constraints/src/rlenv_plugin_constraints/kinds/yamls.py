@@ -1,4 +1,6 @@
-"""YAML of plain values: one document, no tags, no repeated keys, and aliases that are never expanded."""
+"""YAML of plain values: one document, no tags, no repeated keys, and aliases that are never
+expanded.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class Yaml:
     """The response is YAML: all of it, or its one fenced block.
 
     Args:
-        type: "container" is a mapping or a sequence; "any" takes plain text too, and nearly all prose is that.
+        type: "container" is a mapping or a sequence; "any" takes plain text too, and nearly all
+            prose is that.
         keys: what the mapping must have.
         aliases: whether ``*name`` may stand for what ``&name`` marks.
         prose: whether text may be around the fenced block.
@@ -89,7 +92,8 @@ class _Reading:
         self._used = 0
         self._anchors: set[str] = set()
         self._documents = 0
-        # one entry per open collection: None of a sequence; of a mapping its keys and whether a key is next
+        # one entry per open collection: None of a sequence; of a mapping its keys and whether a key
+        # is next
         self._open: list[tuple[set[str], list[bool]] | None] = []
 
     def take(self, event: Any) -> None:
@@ -122,7 +126,11 @@ class _Reading:
                 raise NotData(f"*{event.anchor[:40]} stands for nothing", at)
         elif event.anchor is not None:
             self._anchors.add(event.anchor)
-        self.top = self.top or {"M": "mapping", "S": "sequence"}[name[0]] if name[1] != "c" else self.top or "scalar"  # fmt: skip
+        self.top = (
+            self.top or {"M": "mapping", "S": "sequence"}[name[0]]
+            if name[1] != "c"
+            else self.top or "scalar"
+        )
         self._place(name, event)
         if name == "MappingStartEvent":
             self._open.append((set(), [True]))

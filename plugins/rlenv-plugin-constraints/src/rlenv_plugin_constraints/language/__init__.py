@@ -1,4 +1,6 @@
-"""Which language a text is written in, told offline from its script and its groups of three letters."""
+"""Which language a text is written in, told offline from its script and its groups of three
+letters.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The verdicts of the published checkers of IFEval and IFBench, faults included, in our own words."""
+"""The verdicts of the published checkers of IFEval and IFBench, faults included, in our own
+words.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ def _checks() -> Mapping[str, _Check]:
 def verdict(instruction_id: str, kwargs: Mapping[str, Any], response: str) -> bool:
     """Whether the published checker says that the response follows an instruction.
 
-    Where the published code draws at random, fails or needs a model, this does what ``docs`` say: no
-    parameter is drawn, an exception is False, a language that cannot be told is followed.
+    Where the published code draws at random, fails or needs a model, this does what ``docs`` say:
+    no parameter is drawn, an exception is False, a language that cannot be told is followed.
 
     Args:
         instruction_id: of IFEval or IFBench.

@@ -53,14 +53,17 @@ def _alliterative(sentence: str) -> int:
 
 
 def _sentence_keyword(said: str, p: _P) -> bool:
-    parts, n = sentences(said), p["N"]
+    parts = sentences(said)
+    n = p["N"]
     if len(parts) < n:
         return False
     return re.search(rf"\b{re.escape(p['word'])}\b", parts[n - 1], re.IGNORECASE) is not None
 
 
 def _position(said: str, p: _P) -> bool:
-    parts, n, m = sentences(said), p["n"], p["m"]
+    parts = sentences(said)
+    n = p["n"]
+    m = p["m"]
     if len(parts) < n:
         return False
     words = [token for token in tokens(parts[n - 1]) if any(map(str.isalnum, token))]
@@ -77,7 +80,8 @@ def _second(said: str, p: _P) -> bool:
 
 def _chained(said: str, _: _P) -> bool:
     for here, after in pairwise(sentences(said)):
-        last, first = here.rstrip(MARKS + " ").split(), after.lstrip(MARKS + " ").split()
+        last = here.rstrip(MARKS + " ").split()
+        first = after.lstrip(MARKS + " ").split()
         if not last or not first or last[-1].lower() != first[0].lower():
             return False
     return True
@@ -99,7 +103,8 @@ def _alphabet(said: str, _: _P) -> bool:
 
 def _overlap(said: str, p: _P) -> bool:
     """Of characters, not of words: the published code hands strings to a function of lists."""
-    given, reference = _triples(said), _triples(p["reference_text"])
+    given = _triples(said)
+    reference = _triples(p["reference_text"])
     if not given:
         return False
     share = len(given & reference) / len(given) * 100

@@ -1,8 +1,10 @@
-"""Sentences as NLTK's English Punkt model parts them, and words as its Treebank tokenizer does; no downloads.
+"""Sentences as NLTK's English Punkt model parts them, and words as its Treebank tokenizer does; no
+downloads.
 
-After Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary Detection" (2006), and the Penn Treebank's
-tokenization.  The model's list of abbreviations and of sentence starters is whole; of its orthographic
-statistics only common words are known, so that an abbreviation before a rare capitalized word may differ.
+After Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary Detection" (2006), and the Penn
+Treebank's tokenization.  The model's list of abbreviations and of sentence starters is whole; of
+its orthographic statistics only common words are known, so that an abbreviation before a rare
+capitalized word may differ.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ _NON_WORD = frozenset("?!)\";}]*:@'({[")
 
 def sentences(text: str) -> list[str]:
     """The sentences, without the white space around them."""
-    found, start = [], 0
+    found = []
+    start = 0
     for match in _CANDIDATE.finditer(text):
-        end, token = match.end(), match.group()
+        end = match.end()
+        token = match.group()
         if not _breaks(token, match.group("next") or match.group("after")):
             continue
         found.append((start, end))
@@ -45,7 +49,8 @@ def _closed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     whole: list[tuple[int, int]] = []
     begin = spans[0][0]
     for place, (_, end) in enumerate(spans):
-        stop, after = end, spans[place + 1][0] if place + 1 < len(spans) else end
+        stop = end
+        after = spans[place + 1][0] if place + 1 < len(spans) else end
         closing = _CLOSING.match(text, after) if place + 1 < len(spans) else None
         if closing is not None:
             stop = closing.end()
@@ -77,11 +82,13 @@ def _first_part(token: str) -> str:
 
 def _stops(token: str, follow: str) -> bool:
     kind = token.lower().rstrip(".") if not _ELLIPSIS.search(token) else "..."
-    number, initial = bool(_NUMBER.match(token)), bool(_INITIAL.match(token))
+    number = bool(_NUMBER.match(token))
+    initial = bool(_INITIAL.match(token))
     ellipsis = bool(_ELLIPSIS.search(token))
     short = kind in _ABBREVIATIONS or kind.rsplit("-", 1)[-1] in _ABBREVIATIONS
     starts = _starts_sentence(follow)
-    upper, name = follow[:1].isupper(), follow.lower().rstrip(".")
+    upper = follow[:1].isupper()
+    name = follow.lower().rstrip(".")
     if (short or ellipsis) and not initial:
         return starts is True or (upper and name in _STARTERS)
     if initial or number:
@@ -111,7 +118,8 @@ _TOKEN = re.compile(
 )
 _CLITIC = re.compile(r"(?<=[^' ])('[smdSMD]|'ll|'LL|'re|'RE|'ve|'VE|n't|N'T|')$")
 _PAIRS = {
-    "cannot": 3, "gonna": 3, "wanna": 3, "gimme": 3, "lemme": 3, "gotta": 3, "d'ye": 1, "more'n": 4, "'tis": 2, "'twas": 2,
+    "cannot": 3, "gonna": 3, "wanna": 3, "gimme": 3, "lemme": 3, "gotta": 3, "d'ye": 1, "more'n": 4,
+    "'tis": 2, "'twas": 2,
 }  # fmt: skip
 
 
@@ -126,7 +134,8 @@ def _words(sentence: str) -> list[str]:
     stop = end - 1 if sentence[:end].endswith(".") and not sentence[:end].endswith("..") else -1
     made: list[str] = []
     for found in _TOKEN.finditer(sentence):
-        token, at = found.group(), found.start()
+        token = found.group()
+        at = found.start()
         if token == '"':  # noqa: S105
             opens = at == 0 or sentence[at - 1] in " ([{<"
             made.append("``" if opens else "''")

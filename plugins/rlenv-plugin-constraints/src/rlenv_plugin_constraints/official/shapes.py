@@ -27,7 +27,8 @@ def _brackets(said: str, _: _P) -> bool:
             deepest = max(deepest, len(open_))
         elif letter in ")]}":
             if not open_ or open_[-1] != _PAIRS[letter]:
-                open_, deepest = [], 0
+                open_ = []
+                deepest = 0
                 continue
             open_.pop()
             if deepest >= 5:
@@ -119,7 +120,9 @@ def _thesis(said: str, _: _P) -> bool:
 
 
 def _then_bullets(said: str, _: _P) -> bool:
-    counted, bullets, prose = 0, 0, True
+    counted = 0
+    bullets = 0
+    prose = True
     for line in said.split("\n"):
         body = line.strip()
         if body.startswith("*"):

@@ -1,4 +1,6 @@
-"""IFBench's checks of single tasks as published: tables, dates, numbers, lists of places, questions."""
+"""IFBench's checks of single tasks as published: tables, dates, numbers, lists of places,
+questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``constraints/all``: how many of the constraints of an environment or of its tasks a response satisfies."""
+"""``constraints/all``: how many of the constraints of an environment or of its tasks a response
+satisfies.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,19 @@ def _tables(given: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]
 
 @frozen(slots=False)
 class All:
-    """Constraints that a program can check; the score is the share that holds, or 1 only when all do.
+    """Constraints that a program can check; the score is the share that holds, or 1 only when all
+    do.
 
     Args:
         constraints: tables such as ``{kind = "max_words", n = 400}``, for every task.
-        source: where a task has its own, ``info.constraints`` for example: a list of such tables, that
-            come after those of ``constraints``.
+        source: where a task has its own, ``info.constraints`` for example: a list of such tables,
+            that come after those of ``constraints``.
         score: ``fraction`` (satisfied / total) or ``all`` (1 or 0).
-        content: give 0 to a response without content (blank, the prompt again, a refusal, only fillers and
-            markers).  Default: on if no stage of another phase has a weight.  Otherwise that stage decides
-            whether ``42`` or ``(B)`` is right, and only a blank response gets 0.
-        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response,
-            which a form such as ``<think>…</think><answer>…</answer>`` needs.
+        content: give 0 to a response without content (blank, the prompt again, a refusal, only
+            fillers and markers).  Default: on if no stage of another phase has a weight.  Otherwise
+            that stage decides whether ``42`` or ``(B)`` is right, and only a blank response gets 0.
+        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of
+            the response, which a form such as ``<think>…</think><answer>…</answer>`` needs.
     """
 
     phase: ClassVar[str] = "constrain"

@@ -1,4 +1,6 @@
-"""``constraints/ast``: what a Python program may import, call and be made of, read and never run."""
+"""``constraints/ast``: what a Python program may import, call and be made of, read and never
+run.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,15 @@ _OWN = ("source", "score")  # of the stage, and not of the rules
 class Ast:
     """Rules for the Python program of a response: its last Python block, else all of it.
 
-    The score is 1 when every rule holds, or the share that does.  Only the text of the program is read: what
-    a library does, or an object that came from elsewhere, is not seen.  A program that does not parse, or
-    is longer than 100,000 characters or nested more than 150 deep, is worth 0.
+    The score is 1 when every rule holds, or the share that does.  Only the text of the program is
+    read: what a library does, or an object that came from elsewhere, is not seen.  A program that
+    does not parse, or is longer than 100,000 characters or nested more than 150 deep, is worth 0.
 
     Args:
         allow_imports: the only modules it may import; () allows all that is not forbidden.
         forbid_imports: modules, or names in them, that it may not import.
-        allow_calls: the only calls, such as "len" or ".append"; its own functions are always allowed.
+        allow_calls: the only calls, such as "len" or ".append"; its own functions are always
+            allowed.
         forbid_calls: what it may not call, under whatever name: "eval", "os.system", ".sort".
         allow_nodes: the only nodes of Python's ``ast``; () allows all that is not forbidden.
         forbid_nodes: nodes that may not be in it, such as "While" or "Import".
@@ -42,8 +45,8 @@ class Ast:
         max_complexity: McCabe's number that no function may exceed; 0 is no limit.
         dynamic: "forbid" refuses what can reach a name without naming it (``getattr``, ``eval``,
             ``__dict__``), wherever imports or calls are ruled.
-        source: where a task has its own rules, ``info.ast`` for example: a table of these options, which
-            take the place of those of the same name.
+        source: where a task has its own rules, ``info.ast`` for example: a table of these options,
+            which take the place of those of the same name.
         score: ``all`` (1 or 0) or ``fraction``.
     """
 
@@ -127,11 +130,21 @@ def _built(rules: str) -> tuple[tuple[str, Constraint], ...]:
         {"kind": "python", "allow_nodes": r["allow_nodes"], "forbid_nodes": r["forbid_nodes"]}
     ]
     for kind in ("imports", "calls"):
-        allow, forbid = r[f"allow_{kind}"], r[f"forbid_{kind}"]
+        allow = r[f"allow_{kind}"]
+        forbid = r[f"forbid_{kind}"]
         if allow or forbid:
-            made.append({"kind": f"python_{kind}", "allow": allow, "forbid": forbid, "dynamic": r["dynamic"]})  # fmt: skip
+            made.append(
+                {
+                    "kind": f"python_{kind}",
+                    "allow": allow,
+                    "forbid": forbid,
+                    "dynamic": r["dynamic"],
+                }
+            )
     if r["signature"]:
-        made.append({"kind": "python_signature", "signature": r["signature"], "within": r["within"]})  # fmt: skip
+        made.append(
+            {"kind": "python_signature", "signature": r["signature"], "within": r["within"]}
+        )
     if r["max_complexity"]:
         made.append({"kind": "python_complexity", "max": r["max_complexity"]})
     kinds = [table["kind"] for table in made]

@@ -1,4 +1,6 @@
-"""``constraints/ifeval``: IFEval's and IFBench's instructions, from their own columns, strictly or as published."""
+"""``constraints/ifeval``: IFEval's and IFBench's instructions, from their own columns, strictly or
+as published.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,20 @@ _Ids = tuple[tuple[str, str], ...]  # of each instruction: its id, and its param
 
 @frozen
 class IFEval:
-    """The instructions in a task's columns ``instruction_id_list`` and ``kwargs``, as the benchmarks publish them.
+    """The instructions in a task's columns ``instruction_id_list`` and ``kwargs``, as the
+    benchmarks publish them.
 
     Args:
-        mode: ``strict`` checks the literal meaning of each instruction; ``official`` gives the verdicts of the published
-            checkers, faults included (the page "instructions" lists where they differ).
+        mode: ``strict`` checks the literal meaning of each instruction; ``official`` gives the
+            verdicts of the published checkers, faults included (the page "instructions" lists where
+            they differ).
         score: ``all`` (1 when every instruction is followed, else 0) or ``fraction``.
-        loose: an instruction is also followed when it is by the response without its first line, its last
-            line, both, or its asterisks, as the benchmarks' loose accuracy has it.
-        content: give 0 to a response without content.  Default: on in ``strict`` if no stage of another phase has a
-            weight.
-        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response;
-            ``official`` always keeps it, as the published checkers do.
+        loose: an instruction is also followed when it is by the response without its first line,
+            its last line, both, or its asterisks, as the benchmarks' loose accuracy has it.
+        content: give 0 to a response without content.  Default: on in ``strict`` if no stage of
+            another phase has a weight.
+        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of
+            the response; ``official`` always keeps it, as the published checkers do.
     """
 
     phase: ClassVar[str] = "constrain"
@@ -78,7 +82,8 @@ class IFEval:
         columns = _columns(attempt.task)
         strict = self.mode == "strict"
         keeps = not strict or self.thinking == "keep"
-        response, prompt = attempt.response if keeps else attempt.visible, attempt.task.prompt
+        response = attempt.response if keeps else attempt.visible
+        prompt = attempt.task.prompt
         forms = loose_forms(response) if self.loose else (response,)
         named = _built(columns)
         reason = ""
@@ -135,7 +140,8 @@ def _official(name: str, kwargs: str, response: str) -> Finding:
 
 
 def _columns(task: Task) -> _Ids:
-    ids, kwargs = task.info.get("instruction_id_list"), task.info.get("kwargs")
+    ids = task.info.get("instruction_id_list")
+    kwargs = task.info.get("kwargs")
     if not _texts(ids) or not ids:
         raise TaskError(f"info.instruction_id_list is a list of ids, not {ids!r:.80}", task.id)
     if not isinstance(kwargs, Sequence) or len(kwargs) != len(ids):

@@ -23,12 +23,14 @@ __all__ = ["Schema"]
 class Schema:
     """1 when the response, or its one fenced block, is JSON that fits the schema; else 0.
 
-    No NaN, no repeated keys, 50 levels and 200,000 characters at most; references stay within the schema.
+    No NaN, no repeated keys, 50 levels and 200,000 characters at most; references stay within the
+    schema.
 
     Args:
         schema: a JSON Schema, for every task.
         source: where a task has its own instead: ``info.schema`` for example, a table or its text.
-        draft: "draft4", "draft6", "draft7", "2019-09" or "2020-12"; "" goes by ``$schema``, else 2020-12.
+        draft: "draft4", "draft6", "draft7", "2019-09" or "2020-12"; "" goes by ``$schema``, else
+            2020-12.
         prose: whether text may be around the fenced block.
     """
 

@@ -37,14 +37,17 @@ USUAL_S = 20.0  # of CPU: budgets up to this share warm processes
 
 
 def patience(seconds: float) -> float:
-    """Seconds on a program's clock for so many of CPU: it may wait for files, and for nothing else."""
+    """Seconds on a program's clock for so many of CPU: it may wait for files, and for nothing
+    else.
+    """
     return 2 * seconds + 5
 
 
 def shares(cases: Sequence[Case], seconds: float, most: float) -> list[float]:
     """Seconds of CPU for each case, so that a kernel without an end takes no whole budget.
 
-    A case gets twice its part: as much as would use up twice the time of all, did those that are at least as large
+    A case gets twice its part: as much as would use up twice the time of all, did those that are at
+    least as large
     take as long.
 
     Args:
@@ -86,8 +89,12 @@ def profile_of(box: Box, overhead: float, **needs: Any) -> Profile:
     """A profile that budgets up to ``USUAL_S`` share, so that they share warm processes too."""
     seconds = 2 * max(box.budget, USUAL_S) + overhead
     return Profile(
-        cpu_s=seconds, wall_s=patience(seconds), min_isolation=box.min_isolation, output_bytes=1 << 12, **needs
-    )  # fmt: skip
+        cpu_s=seconds,
+        wall_s=patience(seconds),
+        min_isolation=box.min_isolation,
+        output_bytes=1 << 12,
+        **needs,
+    )
 
 
 async def drive(runner: Runner, program: Program, cases: Sequence[Case], box: Box) -> Runs:

@@ -18,8 +18,11 @@ SAID = 300  # characters
 
 
 def order_of(place: int, case: Case, **more: object) -> bytes:
-    """``{"case", "seed", "inputs", "outputs", "known"}`` + NUL + the bytes of all arrays, in the order of ``run``."""
-    kernel, values = case.kernel, case.values
+    """``{"case", "seed", "inputs", "outputs", "known"}`` + NUL + the bytes of all arrays, in the
+    order of ``run``.
+    """
+    kernel = case.kernel
+    values = case.values
     inputs: list[list[Any]] = []
     parts: list[bytes] = []
     for array in kernel.inputs:
@@ -31,9 +34,14 @@ def order_of(place: int, case: Case, **more: object) -> bytes:
             parts.append(to_bytes(value, array.dtype))
     outputs = [[array.name, array.dtype, array.shape(case.sizes)] for array in kernel.outputs]
     head = {
-        "case": place, "seed": case.seed, "inputs": inputs, "outputs": outputs, "known": kernel.output_init == "zero",
-        "contract": False, **more,
-    }  # fmt: skip
+        "case": place,
+        "seed": case.seed,
+        "inputs": inputs,
+        "outputs": outputs,
+        "known": kernel.output_init == "zero",
+        "contract": False,
+        **more,
+    }
     return b"\0".join((json.dumps(head).encode(), b"".join([*parts, *case.poison])))
 
 
@@ -53,7 +61,8 @@ def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
-    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the answer's loss.
+    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the
+    answer's loss.
 
     Args:
         place: of the case.
@@ -80,11 +89,13 @@ def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
 def filled(empty: Trial, said: Mapping[str, object], body: bytes, sizes: Sequence[int]) -> Trial:
     """A trial with its outputs, of these sizes in bytes, or with what a runner says broke it."""
     if "broken" in said:
-        what, words = str(said["broken"])[:40] or "error", str(said.get("said", ""))[:SAID]
+        what = str(said["broken"])[:40] or "error"
+        words = str(said.get("said", ""))[:SAID]
         return evolve(empty, broken=what, said=words)
     if said.get("case") != empty.case or len(body) != sum(sizes):
         return evolve(empty, broken="lost", said="no outputs of the right size came back")
-    outputs, start = [], 0
+    outputs = []
+    start = 0
     for size in sizes:
         outputs.append(body[start : start + size])
         start += size

@@ -1,4 +1,6 @@
-"""Free host code in the jail, for a user who opts in: what it writes is compared, and no word is said of kernels."""
+"""Free host code in the jail, for a user who opts in: what it writes is compared, and no word is
+said of kernels.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,11 @@ MEMORY_MB = 1024
 
 @frozen
 class Free:
-    """Runs ``run`` as it stands, with numpy arrays and numba's simulator, in a fresh process for each case.
+    """Runs ``run`` as it stands, with numpy arrays and numba's simulator, in a fresh process for
+    each case.
 
-    A response may compute on the host, and only its outputs are known: no launches, no races, no limits.
+    A response may compute on the host, and only its outputs are known: no launches, no races, no
+    limits.
     """
 
     name: str = "jailed"
@@ -74,7 +78,8 @@ async def _one(session: Session, place: int, case: Case, order: bytes, budget: f
     await session.finish(0)
     if len(body) != sum(sizes):
         return Trial(place, None, "error", "outputs of another size came back")
-    outputs, start = [], 0
+    outputs = []
+    start = 0
     for size in sizes:
         outputs.append(body[start : start + size])
         start += size

@@ -1,4 +1,6 @@
-"""Kernels compiled by numba for this machine's processor: for arrays that are too large to interpret."""
+"""Kernels compiled by numba for this machine's processor: for arrays that are too large to
+interpret.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,15 @@ PROBE = 2048  # elements of a case that is run once more, for its races
 
 @frozen
 class Njit:
-    """Runs all threads of a launch as compiled loops, and kernels with barriers as a generator per thread.
+    """Runs all threads of a launch as compiled loops, and kernels with barriers as a generator per
+    thread.
 
-    It finds indices out of bounds and before the beginning, written inputs, barriers that not all threads reach
-    and kernels without an end.  It does not see races and reads of what was never written as such: orders are
-    drawn and memory is poisoned, so that what depends on them is wrong, and the largest case is interpreted once
-    more on a smaller shape, for its races.  What it cannot lower (a barrier in a device
-    function, an operation of a warp in the test of a loop) is interpreted.
+    It finds indices out of bounds and before the beginning, written inputs, barriers that not all
+    threads reach and kernels without an end.  It does not see races and reads of what was never
+    written as such: orders are drawn and memory is poisoned, so that what depends on them is wrong,
+    and the largest case is interpreted once more on a smaller shape, for its races.  What it cannot
+    lower (a barrier in a device function, an operation of a warp in the test of a loop) is
+    interpreted.
     """
 
     name: str = "njit"
@@ -65,7 +69,9 @@ class Njit:
 async def _raced(
     runs: Runs, program: Program, kernel: Kernel, cases: Sequence[Case], box: Box
 ) -> Runs:
-    """The same, or a race that the interpreter finds on a smaller shape; what else is wrong there is not counted."""
+    """The same, or a race that the interpreter finds on a smaller shape; what else is wrong there
+    is not counted.
+    """
     case = max(cases, key=lambda each: each.elements)
     probe = _shrunk(case)
     if probe.elements > PROBE:

@@ -1,4 +1,6 @@
-"""numba's own simulator, as a cross-check of the interpreter: slow, and blind to most of what is wrong."""
+"""numba's own simulator, as a cross-check of the interpreter: slow, and blind to most of what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,12 @@ REHEARSED = b"import kernel_simulated\nkernel_simulated.rehearse()\n"
 
 @frozen
 class Simulator:
-    """Runs the source as it is on numba's simulator, a thread of the system for each thread of a block.
+    """Runs the source as it is on numba's simulator, a thread of the system for each thread of a
+    block.
 
-    It finds accesses out of bounds and written inputs, and little else: negative indices wrap around, races and
-    divergent barriers pass.  Two shared arrays that are declared on one line are one to it, and it has few
-    operations of warps.  Use it to compare with, not to decide.
+    It finds accesses out of bounds and written inputs, and little else: negative indices wrap
+    around, races and divergent barriers pass.  Two shared arrays that are declared on one line are
+    one to it, and it has few operations of warps.  Use it to compare with, not to decide.
     """
 
     name: str = "simulator"

@@ -1,4 +1,6 @@
-"""One compile in a place of the sandbox: what came of it, whose doing that is, and another try where it is nobody's."""
+"""One compile in a place of the sandbox: what came of it, whose doing that is, and another try
+where it is nobody's.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Stopped(Exception):
     """
 
     def __init__(self, said: str, fault: Fault | None = None, *, final: bool = False) -> None:
-        self.said, self.fault, self.final = said, fault, final
+        self.said = said
+        self.fault = fault
+        self.final = final
         super().__init__(said)
 
 
@@ -125,7 +129,9 @@ def _starved() -> Fault:
 
 
 def _read(frame: bytes) -> Asked:
-    """The guest is ours, but what it compiles is not: a frame of another form is the answer's doing."""
+    """The guest is ours, but what it compiles is not: a frame of another form is the answer's
+    doing.
+    """
     text, _, body = frame.partition(b"\0")
     try:
         head = json.loads(text)
@@ -137,7 +143,8 @@ def _read(frame: bytes) -> Asked:
         raise VerifierFault(Fault("error", said))
     if type(sizes) is not list or any(type(n) is not int or n < 0 for n in sizes):
         raise Stopped(BREAKS, final=True)
-    parts, place = [], 0
+    parts = []
+    place = 0
     for size in sizes:
         parts.append(body[place : place + size])
         place += size

@@ -1,7 +1,8 @@
-"""``build``: the report of an answer for one architecture, whatever its language, and once per source.
+"""``build``: the report of an answer for one architecture, whatever its language, and once per
+source.
 
-The judge keeps reports by what they depend on: source, types, architecture, compilers and the place they ran in.
-What ran out of time or memory is not kept.
+The judge keeps reports by what they depend on: source, types, architecture, compilers and the place
+they ran in. What ran out of time or memory is not kept.
 """
 
 from __future__ import annotations
@@ -27,14 +28,19 @@ __all__ = ["build", "forget"]
 KEPT = 1024  # reports
 KEPT_BYTES = 1 << 16  # of names and words in one that is kept
 _RIGHT = {
-    "cuda": 'extern "C" __global__ void k(const float* a, float* o) { o[threadIdx.x] = a[threadIdx.x]; }',
-    "numba": """from numba import cuda
+    "cuda": (
+        'extern "C" __global__ void k(const float* a, float* o) { o[threadIdx.x] ='
+        " a[threadIdx.x]; }"
+    ),
+    "numba": (
+        """from numba import cuda
 @cuda.jit
 def k(a, o):
     o[cuda.threadIdx.x] = a[cuda.threadIdx.x]
 def run(a, o):
     k[1, 32](a, o)
-""",
+"""
+    ),
 }
 _TASK = Kernel(
     "numba", (Array("a", "f4", (32,)),), (Array("o", "f4", (32,)),), "return [a]", hidden=({},)
@@ -53,8 +59,8 @@ async def build(program: Program, kernel: Kernel, box: Box, arch: str) -> Report
         arch: such as "sm_90".
 
     Raises:
-        VerifierFault: no compiler is here (kind "unavailable", with the remedy), it does not know ``arch``, or the
-            sandbox broke.
+        VerifierFault: no compiler is here (kind "unavailable", with the remedy), it does not know
+            ``arch``, or the sandbox broke.
     """
     if program.lang == "triton":
         return await _triton(program, kernel, box, arch)

@@ -1,10 +1,10 @@
-"""What CUDA C++ may not say before it meets the compiler: nothing reads a file, names another file or leaves the
-language; the usual headers may be named, and are ours.
+"""What CUDA C++ may not say before it meets the compiler: nothing reads a file, names another file
+or leaves the language; the usual headers may be named, and are ours.
 
-The text is taken apart as the standard's first phases do it: lines that end in a backslash are joined, comments
-and strings are set aside, then directives and words are held against short lists.  What the phases of compilers
-disagree about (other line ends, trigraphs, raw strings) is rejected rather than guessed.  The compiler runs in a
-sandbox without anything worth reading besides.
+The text is taken apart as the standard's first phases do it: lines that end in a backslash are
+joined, comments and strings are set aside, then directives and words are held against short lists.
+What the phases of compilers disagree about (other line ends, trigraphs, raw strings) is rejected
+rather than guessed.  The compiler runs in a sandbox without anything worth reading besides.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _REASONS = {
     "a look at the file system": "__has_include __has_include_next __has_embed",
     "a pragma in the midst of a line": "_Pragma __pragma",
     "memory of its own": "malloc calloc realloc new __nv_aligned_device_malloc",
-    "a pointer made of a number": "__cvta_generic_to_global __cvta_global_to_generic __cvta_shared_to_generic "
-    "__cvta_local_to_generic __cvta_constant_to_generic",
+    "a pointer made of a number": (
+        "__cvta_generic_to_global __cvta_global_to_generic __cvta_shared_to_generic "
+        "__cvta_local_to_generic __cvta_constant_to_generic"
+    ),
     "the time of day": "__DATE__ __TIME__ __TIMESTAMP__",
 }
 WORDS = {word: reason for reason, words in _REASONS.items() for word in words.split()}
@@ -52,15 +54,18 @@ _TOKEN = re.compile(
 
 
 def refused(source: str) -> tuple[int, str] | None:
-    """(line, why) of the first thing that is not allowed, None where there is none; lines count from 1."""
+    """(line, why) of the first thing that is not allowed, None where there is none; lines count
+    from 1.
+    """
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
         return 1, f"the program is longer than {SOURCE_BYTES} bytes"
     source = source.replace("\r\n", "\n")
     odd = _ODD.search(source)
     if odd:
-        return _line(
-            source, odd.start()
-        ), "a character, line end or trigraph that compilers read differently"
+        return (
+            _line(source, odd.start()),
+            "a character, line end or trigraph that compilers read differently",
+        )
     joined, lines = _joined(source)
     tokens = list(_tokens(joined))
     for place, (kind, text, start) in enumerate(tokens):
@@ -87,7 +92,9 @@ def _wrong(kind: str, text: str, tokens: list[tuple[str, str, int]], place: int)
 
 
 def _address(tokens: list[tuple[str, str, int]], place: int) -> bool:
-    """Whether a number, but for 0, is cast to a pointer: ``(float*)1`` or ``reinterpret_cast<float*>(1)``."""
+    """Whether a number, but for 0, is cast to a pointer: ``(float*)1`` or
+    ``reinterpret_cast<float*>(1)``.
+    """
     if not tokens[place][1].strip("0xXuUlL"):
         return False
     before = [
@@ -120,7 +127,10 @@ def _included(tokens: list[tuple[str, str, int]], place: int) -> str:
     name = "".join(words[1:])
     if name[:1] + name[-1:] in ("<>", '""') and name[1:-1] in HEADERS:
         return ""
-    return f"`#include` of {name[:40] or 'nothing'}: no file is read; there are {', '.join(sorted(HEADERS))}"
+    return (
+        f"`#include` of {name[:40] or 'nothing'}: no file is read; there are"
+        f" {', '.join(sorted(HEADERS))}"
+    )
 
 
 def _next(tokens: list[tuple[str, str, int]], place: int, nth: int = 1) -> tuple[str, str]:
@@ -146,7 +156,9 @@ def _first(tokens: list[tuple[str, str, int]], place: int) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    """Up to the first string or comment without an end: to look for one twice is to look for it a thousand times."""
+    """Up to the first string or comment without an end: to look for one twice is to look for it a
+    thousand times.
+    """
     for match in _TOKEN.finditer(text):
         yield match.lastgroup or "other", match[0], match.start()
         if match.lastgroup == "open":
@@ -167,7 +179,8 @@ class _Lines:
     """From a place in the joined text to the line of the source that it stood in."""
 
     def __init__(self, removed: list[int], starts: list[int]) -> None:
-        self.removed, self.starts = removed, starts
+        self.removed = removed
+        self.starts = starts
 
     def __call__(self, place: int) -> int:
         for at in self.removed:

@@ -1,7 +1,8 @@
 """What a kernel takes, read from the object that would run: an ELF file for the GPU.
 
-The sections ``.nv.info`` and ``.nv.info.KERNEL`` are lists of attributes: a format, a number and a value.  Numbers
-and meanings are those that ``cuobjdump -elf`` prints by name (EIATTR_…), confirmed against ``ptxas -v``.
+The sections ``.nv.info`` and ``.nv.info.KERNEL`` are lists of attributes: a format, a number and a
+value.  Numbers and meanings are those that ``cuobjdump -elf`` prints by name (EIATTR_…), confirmed
+against ``ptxas -v``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ UNBOUNDED = 1 << 31  # bytes of stack of what calls itself
 RESERVED = 1024  # bytes of shared memory that the system takes of each block, from sm_90 on
 MACHINE = 190  # EM_CUDA
 SECTIONS = 1 << 14
-_MAX_THREADS, _FRAME_SIZE, _MIN_STACK, _REGISTERS = 0x05, 0x11, 0x12, 0x2F
+_MAX_THREADS = 0x05
+_FRAME_SIZE = 0x11
+_MIN_STACK = 0x12
+_REGISTERS = 0x2F
 _VALUE_FORMAT = 4  # a size and so many bytes; other formats hold their value in the size
 _ENTRY = 0x10  # st_other of a kernel
 _RESERVATION = b".nv.reservedSmem.offset0"
@@ -29,8 +33,9 @@ class BadCubin(Exception):
 
 @frozen
 class Entry:
-    """One kernel: registers per thread, bytes of static shared memory, bytes of stack (``UNBOUNDED`` where it calls
-    itself), and the most threads that it may be launched with (None: as many as the device allows)."""
+    """One kernel: registers per thread, bytes of static shared memory, bytes of stack
+    (``UNBOUNDED`` where it calls itself), and the most threads that it may be launched with (None:
+    as many as the device allows)."""
 
     name: str
     registers: int

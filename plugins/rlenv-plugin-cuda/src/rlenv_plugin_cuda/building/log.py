@@ -1,8 +1,9 @@
-"""What ``ptxas -v`` says of each function, out of a log whose beginning may be an answer's own words.
+"""What ``ptxas -v`` says of each function, out of a log whose beginning may be an answer's own
+words.
 
-A compiler prints its complaints first, and an answer can make it print nearly anything there (a deprecated
-function's message may hold whole lines).  The assembler speaks last, and begins with the size of global memory:
-so what is before the last such line is not read.
+A compiler prints its complaints first, and an answer can make it print nearly anything there (a
+deprecated function's message may hold whole lines).  The assembler speaks last, and begins with the
+size of global memory: so what is before the last such line is not read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ __all__ = ["Said", "said"]
 _BEGIN = re.compile(r"^ptxas info +: [0-9]+ bytes gmem", re.M)
 _ENTRY = re.compile(r"ptxas info +: Compiling entry function '([^']+)' for '[^']+'")
 _FRAME = re.compile(
-    r"(?:ptxas +\. )? *([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"
+    r"(?:ptxas +\. )? *([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes"
+    r" spill loads"
 )
 _USED = re.compile(r"ptxas info +: Used ([0-9]+) registers\b.*")
 _SHARED = re.compile(r"\b([0-9]+)(?:\+([0-9]+))? bytes smem")
@@ -26,7 +28,9 @@ LINES = 20_000
 
 @frozen
 class Said:
-    """One kernel: bytes, and registers per thread; spills with those of the functions that it calls."""
+    """One kernel: bytes, and registers per thread; spills with those of the functions that it
+    calls.
+    """
 
     registers: int
     shared: int
@@ -57,7 +61,8 @@ def said(log: str) -> dict[str, Said]:
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     """The lines of each kernel, those of the functions that were compiled for it among them."""
-    name, block = "", list[str]()
+    name = ""
+    block = list[str]()
     for line in lines:
         match = _ENTRY.fullmatch(line)
         if match is None:
@@ -65,6 +70,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
             continue
         if name:
             yield name, block
-        name, block = match[1], []
+        name = match[1]
+        block = []
     if name:
         yield name, block

@@ -1,4 +1,6 @@
-"""CUDA C++ to an object, by NVRTC in the sandbox: no file, no header but ours, and a report that no message can forge."""
+"""CUDA C++ to an object, by NVRTC in the sandbox: no file, no header but ours, and a report that no
+message can forge.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ __all__ = ["COMPILER", "cpp"]
 COMPILER = "nvrtc"
 KERNELS = 64  # of one answer
 STATIC_SHARED = 48 << 10  # bytes that a kernel may declare; more is asked for at its launch
-_OK, _WRONG_OPTION, _WRONG_SOURCE = 0, 5, 6
+_OK = 0
+_WRONG_OPTION = 5
+_WRONG_SOURCE = 6
 _WORDS = ("--ptxas-options=-v", "-w", f"--pre-include={NAME}")
 
 
@@ -50,7 +54,8 @@ async def cpp(program: Program, box: Box, arch: str) -> Report:
     async def once() -> tuple[int, str, bytes]:
         async with box.session(profile) as session:
             found = await asked(session, order, seconds)
-        status, log = found.head.get("done"), found.head.get("log")
+        status = found.head.get("done")
+        log = found.head.get("log")
         if type(status) is not int or type(log) is not str or len(found.parts) != 1:
             raise Stopped(BREAKS)
         return status, log, found.parts[0]
@@ -84,5 +89,8 @@ def _too_much(log: str) -> str:
     """What the assembler refused without a word: the log then ends with its figures."""
     for name, words in said(log).items():
         if words.shared > STATIC_SHARED:
-            return f"{name:.80}: {words.shared} bytes of static shared memory; {STATIC_SHARED} is the most"
+            return (
+                f"{name:.80}: {words.shared} bytes of static shared memory; {STATIC_SHARED} is the"
+                " most"
+            )
     return ""

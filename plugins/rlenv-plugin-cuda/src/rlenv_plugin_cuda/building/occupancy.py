@@ -1,9 +1,11 @@
-"""How many blocks of a kernel fit on one multiprocessor, and so how much of its threads a launch can keep busy.
+"""How many blocks of a kernel fit on one multiprocessor, and so how much of its threads a launch
+can keep busy.
 
-The limits per compute capability are those of the CUDA C++ Programming Guide, "Compute Capabilities" (technical
-specifications per compute capability), the units of allocation those of the CUDA Occupancy Calculator: registers
-are given out per warp in units of 256 and each of the four partitions holds whole warps, shared memory in units of
-256 bytes before 8.0 and 128 bytes from then on, and from 8.0 on the system takes 1 KiB of it for each block.
+The limits per compute capability are those of the CUDA C++ Programming Guide, "Compute
+Capabilities" (technical specifications per compute capability), the units of allocation those of
+the CUDA Occupancy Calculator: registers are given out per warp in units of 256 and each of the four
+partitions holds whole warps, shared memory in units of 256 bytes before 8.0 and 128 bytes from then
+on, and from 8.0 on the system takes 1 KiB of it for each block.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Device:
         warps: at one time.
         blocks: at one time.
         shared: bytes of shared memory of all blocks together.
-        shared_per_block: bytes at most, static and dynamic, with the opt-in that more than 48 KiB take.
+        shared_per_block: bytes at most, static and dynamic, with the opt-in that more than 48 KiB
+            take.
         reserved: bytes that the system takes of each block.
         unit: bytes in which shared memory is given out.
         registers: of 32 bits.

@@ -1,4 +1,6 @@
-"""The two places in a sandbox where answers are compiled: a warm interpreter with the compilers, and ptxas."""
+"""The two places in a sandbox where answers are compiled: a warm interpreter with the compilers,
+and ptxas.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _PACKAGES = ("llvmlite", "numba", "numpy")
 
 
 def apart(box: Box) -> Box:
-    """The same, with places that are kept for compilers: runners beside them would have to end them to get room."""
+    """The same, with places that are kept for compilers: runners beside them would have to end them
+    to get room.
+    """
     if box.isolation not in ("jail", "process"):
         return box
     return evolve(box, options={"places": None, **box.options})
@@ -33,12 +37,16 @@ def apart(box: Box) -> Box:
 
 @lru_cache(32)
 def compilers(lang: str, min_isolation: str) -> Profile:
-    """Where source becomes an object ("cuda") or PTX ("numba"); it sees the compiler of its language only."""
+    """Where source becomes an object ("cuda") or PTX ("numba"); it sees the compiler of its
+    language only.
+    """
     here = toolchain()
     if lang == "cuda":
-        tools, packages = Toolchain(nvrtc=here.nvrtc, builtins=here.builtins), list[Path]()
+        tools = Toolchain(nvrtc=here.nvrtc, builtins=here.builtins)
+        packages = list[Path]()
     else:
-        tools, packages = Toolchain(nvvm=here.nvvm, libdevice=here.libdevice), _packages()
+        tools = Toolchain(nvvm=here.nvvm, libdevice=here.libdevice)
+        packages = _packages()
     return _profile(
         "python",
         (*tools.folders, *map(str, packages)),

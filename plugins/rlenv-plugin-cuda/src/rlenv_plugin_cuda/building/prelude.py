@@ -1,11 +1,14 @@
-"""What CUDA C++ finds without a file: headers that people name by habit are empty, and what they are named for is there.
+"""What CUDA C++ finds without a file: headers that people name by habit are empty, and what they
+are named for is there.
 
-nvcc reads its runtime's header before every program; NVRTC reads none.  So that a program means the same to both, the
-types and limits that come with the usual headers are given in advance; mathematics, vectors and ``printf`` are built
-in.  The compiler gets all of these as text: it opens no file.
+nvcc reads its runtime's header before every program; NVRTC reads none.  So that a program means the
+same to both, the types and limits that come with the usual headers are given in advance;
+mathematics, vectors and ``printf`` are built in.  The compiler gets all of these as text: it opens
+no file.
 
-Numbers of 16 bits are NVIDIA's own text, where it is installed (it comes with the extra ``compile``).  It too is read
-before the program, which therefore can redefine nothing in it, and its macros end with it.
+Numbers of 16 bits are NVIDIA's own text, where it is installed (it comes with the extra
+``compile``).  It too is read before the program, which therefore can redefine nothing in it, and
+its macros end with it.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", re.M)
 
 @cache
 def halves(name: str) -> str:
-    """The text of one of ``HALVES``, whole and without macros that could be called behind it; "" where it is not installed."""
+    """The text of one of ``HALVES``, whole and without macros that could be called behind it; ""
+    where it is not installed.
+    """
     tools = toolchain()
     roots = [Path(path).parents[1] for path in (tools.nvrtc, tools.ptxas) if path]
     for folder in (part for root in roots for part in (root / "include", root.parent / "include")):

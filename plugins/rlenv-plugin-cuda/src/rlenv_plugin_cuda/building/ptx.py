@@ -1,4 +1,6 @@
-"""numba kernels to objects: PTX by numba and libNVVM in one place of the sandbox, objects by ptxas in another."""
+"""numba kernels to objects: PTX by numba and libNVVM in one place of the sandbox, objects by ptxas
+in another.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +40,14 @@ class Refused(Exception):
     """The answer's fault, in ``line`` of its program."""
 
     def __init__(self, said: str, line: int = 0) -> None:
-        self.said, self.line = said, line
+        self.said = said
+        self.line = line
         super().__init__(said)
 
 
 async def numba(program: Program, kernel: Kernel, box: Box, arch: str) -> Report:
-    """The report of a numba program for the types that its ``run`` gives its kernels, or what is wrong with it.
+    """The report of a numba program for the types that its ``run`` gives its kernels, or what is
+    wrong with it.
 
     Raises:
         VerifierFault: the sandbox, or a compiler, does not work.
@@ -60,10 +64,11 @@ async def numba(program: Program, kernel: Kernel, box: Box, arch: str) -> Report
 
 
 def shapes(kernel: Kernel, source: str) -> list[list[list[Any]]]:
-    """[[[dtype, shape or None, number or None], …], …]: what ``run`` is played through with, for each size.
+    """[[[dtype, shape or None, number or None], …], …]: what ``run`` is played through with, for
+    each size.
 
-    Numbers by value are drawn as they are for a verification, from the program's own text: so a plan can neither
-    tell the two apart nor know the numbers, and a report is always the same.
+    Numbers by value are drawn as they are for a verification, from the program's own text: so a
+    plan can neither tell the two apart nor know the numbers, and a report is always the same.
     """
     free = any(a.scalar and a.name not in kernel.values for a in kernel.inputs)
     rng = Random(sha256(source.encode("utf-8", "surrogatepass")).digest())  # noqa: S311
@@ -116,7 +121,8 @@ def _read(found: Asked) -> list[_Ptx]:
 
 
 def _one(entry: Mapping[str, object], text: bytes) -> _Ptx:
-    name, most = entry.get("name"), entry.get("registers")
+    name = entry.get("name")
+    most = entry.get("registers")
     if type(name) is not str or not (most is None or (type(most) is int and 0 < most < 1 << 16)):
         raise Stopped(BREAKS)
     return _Ptx(_plain(name), text, most)

@@ -1,7 +1,7 @@
 """The report of one object: each number from where no answer can write it.
 
-Registers, shared memory and stack are read from the object; spills are in the assembler's log only.  Where both
-say the same thing they must agree.
+Registers, shared memory and stack are read from the object; spills are in the assembler's log only.
+Where both say the same thing they must agree.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def resources(cubin: bytes, log: str) -> tuple[Resources, ...]:
 
 
 def worst(name: str, one: Resources, other: Resources) -> Resources:
-    """Two builds of one kernel as one: of each number the larger, of the launch bounds the tighter."""
+    """Two builds of one kernel as one: of each number the larger, of the launch bounds the
+    tighter.
+    """
     bounds = [r.max_threads for r in (one, other) if r.max_threads is not None]
     return Resources(
         name,

@@ -1,7 +1,8 @@
-"""A compiler's complaint, as a policy may read it: one line of words about its own program, and nothing else.
+"""A compiler's complaint, as a policy may read it: one line of words about its own program, and
+nothing else.
 
-A log quotes what it compiled, and once it quoted ``/etc/passwd``: lines of source, paths and the names of files are
-left out, whatever they are; what remains is cut short.
+A log quotes what it compiled, and once it quoted ``/etc/passwd``: lines of source, paths and the
+names of files are left out, whatever they are; what remains is cut short.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _ERROR = re.compile(
     r"kernel\.cu\(([0-9]{1,7})\): (?:catastrophic )?error(?: #[0-9]+(?:-D)?)?: (.*)"
 )
 _GCC = re.compile(
-    r"(?:.*[/\\])?kernel\.cu:([0-9]{1,7}):(?:[0-9]+:)? (?:(?:fatal )?error: |(?=undefined reference))(.*)"
+    r"(?:.*[/\\])?kernel\.cu:([0-9]{1,7}):(?:[0-9]+:)? (?:(?:fatal )?error: |(?=undefined"
+    r" reference))(.*)"
 )
 _AT_END = re.compile(r"At end of source: error(?: #[0-9]+(?:-D)?)?: (.*)")
 _ELSEWHERE = re.compile(r"[^()\n]*\([0-9]+\): (?:catastrophic )?error")

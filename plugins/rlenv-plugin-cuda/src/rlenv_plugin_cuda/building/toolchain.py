@@ -1,4 +1,5 @@
-"""The compilers of this machine: NVRTC, libNVVM and ptxas, from pip's packages or an installed CUDA toolkit.
+"""The compilers of this machine: NVRTC, libNVVM and ptxas, from pip's packages or an installed CUDA
+toolkit.
 
 Nothing is loaded into this process: the libraries meet an answer in the sandbox only.
 """
@@ -69,7 +70,9 @@ class Toolchain:
 
 
 def _roots() -> Iterator[Path]:
-    """Where a toolkit may lie, the likeliest first: pip's packages, the environment's, the system's."""
+    """Where a toolkit may lie, the likeliest first: pip's packages, the environment's, the
+    system's.
+    """
     spec = find_spec("nvidia")
     for place in (spec.submodule_search_locations or ()) if spec else ():
         base = Path(place)
@@ -120,11 +123,16 @@ def missing(lang: str) -> str:
     lacks = [name for name, path in needs.items() if not path]
     if not lacks:
         return ""
-    return f"no compiler for {lang} kernels: {', '.join(lacks)} not found; {REMEDY}, or install a CUDA toolkit and set CUDA_HOME"
+    return (
+        f"no compiler for {lang} kernels: {', '.join(lacks)} not found; {REMEDY}, or install a CUDA"
+        " toolkit and set CUDA_HOME"
+    )
 
 
 def architectures(lang: str) -> tuple[str, ...]:
-    """The architectures that the compiler of a language builds for ("sm_90"), () when there is none."""
+    """The architectures that the compiler of a language builds for ("sm_90"), () when there is
+    none.
+    """
     tools = toolchain()
     return _of_nvrtc(tools.nvrtc) if lang == "cuda" else _of_ptxas(tools.ptxas)
 
@@ -158,7 +166,9 @@ def _order(arch: str) -> tuple[int, str]:
 
 
 def unsupported(lang: str, arch: str) -> str:
-    """Why nothing can be built for this architecture, naming those that can; "" when it can, or no compiler is here."""
+    """Why nothing can be built for this architecture, naming those that can; "" when it can, or no
+    compiler is here.
+    """
     match = ARCH.fullmatch(arch)
     if match is None:
         return f'{arch!r:.40} is no architecture; it is written like "sm_90"'

@@ -1,6 +1,7 @@
 """How arguments of a launch become parameters of a kernel, for numba and for CUDA C++.
 
-A word is the number of a buffer, whose address takes its place, or the bytes of a value, in hexadecimal digits.
+A word is the number of a buffer, whose address takes its place, or the bytes of a value, in
+hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ __all__ = ["Given", "Mismatch", "Passed", "Word", "c_words", "numba_words"]
 
 Word: TypeAlias = "int | str"
 _FORMATS = {
-    "i1": "<b", "i2": "<h", "i4": "<i", "i8": "<q", "u1": "<B", "u2": "<H", "u4": "<I", "u8": "<Q", "b1": "<?",
-    "f2": "<e", "f4": "<f", "f8": "<d",
+    "i1": "<b", "i2": "<h", "i4": "<i", "i8": "<q", "u1": "<B", "u2": "<H", "u4": "<I", "u8": "<Q",
+    "b1": "<?", "f2": "<e", "f4": "<f", "f8": "<d",
 }  # fmt: skip
 
 
@@ -46,8 +47,9 @@ Given: TypeAlias = "Passed | int | float | bool | complex"
 
 
 def numba_words(arguments: Sequence[Given]) -> list[Word]:
-    """As ``numba.cuda`` flattens them: an array is (meminfo, parent, items, bytes of one, data, shape, strides), whole
-    numbers are 64 bits, floats double, truths one byte, complex numbers two doubles.
+    """As ``numba.cuda`` flattens them: an array is (meminfo, parent, items, bytes of one, data,
+    shape, strides), whole numbers are 64 bits, floats double, truths one byte, complex numbers two
+    doubles.
 
     Raises:
         Mismatch: a number of more than 64 bits.

@@ -1,4 +1,6 @@
-"""Answers on a real GPU, as ``cuda/run`` wants them: one process and one context each, and raw bytes back."""
+"""Answers on a real GPU, as ``cuda/run`` wants them: one process and one context each, and raw
+bytes back.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ def inputs_of(case: Case) -> list[bytes]:
 class Gpu:
     """Launches an answer's kernels on a GPU.
 
-    Device code and numbers are all that reaches the GPU's process: the plan was followed before, the objects were
-    made in a sandbox.  Guards lie on both sides of every buffer, inputs are compared afterwards, outputs and temporary arrays
-    begin as noise, objects are loaded anew for each case.  It finds no races and no reads of what was never written, as the
-    interpreter does.
+    Device code and numbers are all that reaches the GPU's process: the plan was followed before,
+    the objects were made in a sandbox.  Guards lie on both sides of every buffer, inputs are
+    compared afterwards, outputs and temporary arrays begin as noise, objects are loaded anew for
+    each case.  It finds no races and no reads of what was never written, as the interpreter does.
     """
 
     name: str = "gpu"
@@ -71,9 +73,11 @@ async def _trials(
         said, _ = await process.say({"do": "load"}, ready.images)
         for place, case in enumerate(cases):
             empty = empty_trial(place, ready.plans[place])
-            inputs, poison = inputs_of(case), case.poison
+            inputs = inputs_of(case)
+            poison = case.poison
             order = {
-                "do": "run", "case": place, "plan": ready.order(place), "inputs": len(inputs), "seconds": seconds,
+                "do": "run", "case": place, "plan": ready.order(place), "inputs": len(inputs),
+                "seconds": seconds,
             }  # fmt: skip
             room = sum(map(len, poison))
             said, body = await process.say(order, [*inputs, *poison], room)

@@ -1,4 +1,6 @@
-"""The clock of ``cuda/speed``: an answer in turn with a baseline on one GPU, and every output that was timed compared."""
+"""The clock of ``cuda/speed``: an answer in turn with a baseline on one GPU, and every output that
+was timed compared.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ RUN_S = 5.0  # of one run, until it counts as endless
 class Gpu:
     """Measures answers on a GPU.
 
-    Answer and baseline use the same buffers, A-B-B-A; between two runs everything is overwritten, objects are loaded
-    anew and caches flushed, so that nothing is left of what either wrote.
+    Answer and baseline use the same buffers, A-B-B-A; between two runs everything is overwritten,
+    objects are loaded anew and caches flushed, so that nothing is left of what either wrote.
     """
 
     def usable(self) -> str:
@@ -61,7 +63,8 @@ class Gpu:
         """See ``clocks.Clock``.
 
         Raises:
-            VerifierFault: the GPU, the sandbox, a compiler or the baseline broke, or times say nothing.
+            VerifierFault: the GPU, the sandbox, a compiler or the baseline broke, or times say
+                nothing.
         """
         device = await about(box)
         cases = _sets(cases)
@@ -88,7 +91,8 @@ class Gpu:
 
 
 def _sets(cases: Sequence[Case]) -> list[Case]:
-    """Inputs for every pair of runs, drawn anew: what a kernel hid in memory the last time is of no use to it.
+    """Inputs for every pair of runs, drawn anew: what a kernel hid in memory the last time is of no
+    use to it.
 
     Where they would be more than ``HELD_BYTES`` a few are used in turn.
     """
@@ -115,7 +119,8 @@ async def _baseline(
 async def _timed(
     sides: Sequence[Objects], cases: Sequence[Case], box: Box
 ) -> tuple[dict[str, Any], bytes]:
-    described, images = [], list[bytes]()
+    described = []
+    images = list[bytes]()
     for side in sides:
         numbers = list(range(len(images), len(images) + len(side.images)))
         plans = [side.order(place) for place in range(len(cases))]
@@ -128,7 +133,8 @@ async def _timed(
         one[1] = (turn // len(sides)) % len(cases)  # both sides of a pair get the same inputs
     outputs = [len(part) for part in cases[0].poison]
     order = {
-        "do": "time", "sides": described, "sets": len(cases), "outputs": outputs, "sequence": sequence, "seconds": RUN_S,
+        "do": "time", "sides": described, "sets": len(cases), "outputs": outputs,
+        "sequence": sequence, "seconds": RUN_S,
     }  # fmt: skip
     parts = [part for case in cases for part in inputs_of(case)]
     async with opened(box) as process:
@@ -142,7 +148,8 @@ def _compared(kernel: Kernel, cases: Sequence[Case], said: dict[str, Any], body:
     Raises:
         VerifierFault: those of the baseline are.
     """
-    golden, place = golden_of(kernel), 0
+    golden = golden_of(kernel)
+    place = 0
     wrong: set[int] = set()
     wanted: dict[int, Any] = {}
     for number, which in enumerate(said["found"]):
@@ -169,7 +176,8 @@ def judged(
     """The score of times.
 
     Args:
-        runs: [side, seconds by events, seconds by wall, …] in the order in which they were taken; the answer's is side 0.
+        runs: [side, seconds by events, seconds by wall, …] in the order in which they were taken;
+            the answer's is side 0.
         read: bytes of the inputs.
         bandwidth: bytes per second that a copy read.
         cap: of the score.

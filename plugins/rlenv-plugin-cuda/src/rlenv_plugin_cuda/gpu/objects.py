@@ -1,4 +1,6 @@
-"""What a GPU process needs of an answer: objects for its architecture, and the launches of each case as a list."""
+"""What a GPU process needs of an answer: objects for its architecture, and the launches of each
+case as a list.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Objects:
     plans: tuple[Plan, ...]
 
     def order(self, place: int, first: int = 0) -> dict[str, Any]:
-        """The plan of a case as a GPU process reads it; ``first`` is the number of its first image there."""
+        """The plan of a case as a GPU process reads it; ``first`` is the number of its first image
+        there.
+        """
         plan = self.plans[place]
         steps = []
         for step in plan.steps:

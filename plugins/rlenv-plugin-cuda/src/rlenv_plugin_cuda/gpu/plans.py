@@ -23,10 +23,11 @@ SHARED_BYTES = (
     232_448  # of a block, with opt-in, on sm_90: "CUDA C++ Programming Guide", compute capabilities
 )
 SIZES = {
-    "f2": 2, "bf16": 2, "f4": 4, "f8": 8, "b1": 1, "c8": 8, "c16": 16, "i1": 1, "i2": 2, "i4": 4, "i8": 8,
-    "u1": 1, "u2": 2, "u4": 4, "u8": 8,
+    "f2": 2, "bf16": 2, "f4": 4, "f8": 8, "b1": 1, "c8": 8, "c16": 16, "i1": 1, "i2": 2, "i4": 4,
+    "i8": 8, "u1": 1, "u2": 2, "u4": 4, "u8": 8,
 }  # fmt: skip
-_GRID, _BLOCK = ((1 << 31) - 1, 65535, 65535), (1024, 1024, 64)
+_GRID = ((1 << 31) - 1, 65535, 65535)
+_BLOCK = (1024, 1024, 64)
 THREADS = 1024
 
 
@@ -34,7 +35,9 @@ class Wrong(Exception):
     """The answer's fault; ``line`` within the program, 0: nowhere in particular."""
 
     def __init__(self, said: str, line: int = 0, what: str = "launch") -> None:
-        self.said, self.line, self.what = said, line, what
+        self.said = said
+        self.line = line
+        self.what = what
         super().__init__(said)
 
 
@@ -86,7 +89,8 @@ def shaped(kernel: str, given: object) -> tuple[tuple[int, int, int], tuple[int,
     """
     if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 4:
         raise Wrong(f"{kernel}[blocks, threads] is launched with {given!r:.60}")
-    grid, block = _three(kernel, given[0], _GRID), _three(kernel, given[1], _BLOCK)
+    grid = _three(kernel, given[0], _GRID)
+    block = _three(kernel, given[1], _BLOCK)
     dynamic = given[3] if len(given) == 4 else 0
     if len(given) > 2 and given[2] != 0:
         raise Wrong(f"{kernel}: streams have no place in a plan; give 0")
@@ -196,8 +200,12 @@ def cpp_plan(program: Program, case: Case) -> Plan:
 
 
 def _arguments(case: Case) -> tuple[list[Any], int]:
-    """What ``run`` gets: handles numbered as the buffers are, inputs first; and the number of buffers."""
-    values, given, number = case.values, list[Any](), 0
+    """What ``run`` gets: handles numbered as the buffers are, inputs first; and the number of
+    buffers.
+    """
+    values = case.values
+    given = list[Any]()
+    number = 0
     for array in (*case.kernel.inputs, *case.kernel.outputs):
         if array.scalar:
             given.append(values[array.name])

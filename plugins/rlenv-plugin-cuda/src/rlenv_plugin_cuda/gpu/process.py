@@ -1,4 +1,6 @@
-"""The process that holds a GPU: frames to it and from it, its deadline, and whose fault its silence is."""
+"""The process that holds a GPU: frames to it and from it, its deadline, and whose fault its silence
+is.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ MODULES = ("gpu_driver", "gpu_machine", "gpu_serve", "kernel_wire")
 START_S = 30.0  # of wall time, for a driver to wake a device
 ROOM = 1 << 20  # bytes of a frame beside the outputs
 MEMORY_MB = 16 << 10
-REMEDY = "where a sandbox keeps the driver from its device, try isolation = 'process' with min_isolation = 'process'"
+REMEDY = (
+    "where a sandbox keeps the driver from its device, try isolation = 'process' with min_isolation"
+    " = 'process'"
+)
 LOADED: list[str] = []  # the driver's library, where it is not the system's
 
 
@@ -33,7 +38,8 @@ class Silent(Exception):
     """It said nothing more, by the answer's doing: ``what`` in a word."""
 
     def __init__(self, what: str, said: str) -> None:
-        self.what, self.said = what, said
+        self.what = what
+        self.said = said
         super().__init__(said)
 
 
@@ -134,9 +140,16 @@ def _profile(box: Box) -> Profile:
     seconds = clock_of(box.budget)
     beside = () if LOADED else (folder(),)
     return Profile(
-        cpu_s=seconds, wall_s=seconds, memory_mb=MEMORY_MB, pids=64, output_bytes=1 << 14, files=_files(),
-        paths=tuple(path for path in beside if path), devices=devices(), min_isolation=box.min_isolation,
-    )  # fmt: skip
+        cpu_s=seconds,
+        wall_s=seconds,
+        memory_mb=MEMORY_MB,
+        pids=64,
+        output_bytes=1 << 14,
+        files=_files(),
+        paths=tuple(path for path in beside if path),
+        devices=devices(),
+        min_isolation=box.min_isolation,
+    )
 
 
 @asynccontextmanager

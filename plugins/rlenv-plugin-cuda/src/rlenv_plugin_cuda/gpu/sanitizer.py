@@ -1,4 +1,5 @@
-"""What compute-sanitizer finds in an answer's launches: races, barriers and accesses, on a sample, as a cross-check.
+"""What compute-sanitizer finds in an answer's launches: races, barriers and accesses, on a sample,
+as a cross-check.
 
 The tool watches a process that launches; nothing of an answer runs in it but device code.
 """
@@ -25,7 +26,10 @@ from .objects import Objects
 __all__ = ["TOOLS", "Finding", "findings", "lines_of", "missing", "sanitized"]
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-REMEDY = "pip install nvidia-cuda-sanitizer-api, or install a CUDA toolkit, and put compute-sanitizer on PATH"
+REMEDY = (
+    "pip install nvidia-cuda-sanitizer-api, or install a CUDA toolkit, and put compute-sanitizer on"
+    " PATH"
+)
 SECONDS = 120.0
 MOST = 50  # findings of one tool
 _LINE = re.compile(r"^========= (?P<text>\S.*)$", re.M)
@@ -61,7 +65,8 @@ def missing() -> str:
 
 
 def findings(tool: str, report: str) -> tuple[Finding, ...]:
-    """The complaints of a report, in order; lines of other kinds, such as sums and places, are left out.
+    """The complaints of a report, in order; lines of other kinds, such as sums and places, are left
+    out.
 
     Args:
         tool: of ``TOOLS``.
@@ -107,7 +112,10 @@ async def sanitized(ready: Objects, cases: Sequence[Case], tool: str) -> tuple[F
     with tempfile.TemporaryDirectory() as folder:
         orders = Path(folder) / "orders"
         orders.write_text(lines_of(ready, cases), encoding="utf-8")
-        code = f"import sys; sys.path.insert(0, {str(guest)!r}); import gpu_serve; gpu_serve.replay({str(orders)!r})"
+        code = (
+            f"import sys; sys.path.insert(0, {str(guest)!r}); import gpu_serve;"
+            f" gpu_serve.replay({str(orders)!r})"
+        )
         words = ["compute-sanitizer", "--tool", tool, sys.executable, "-c", code]
         process = await asyncio.create_subprocess_exec(
             *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT

@@ -1,6 +1,7 @@
 """The CUDA driver, called by ctypes: nothing of CUDA's need be installed beside the driver itself.
 
-Names and signatures are those of the CUDA Driver API, "CUDA Driver API Reference Manual", versions 11 to 13.
+Names and signatures are those of the CUDA Driver API, "CUDA Driver API Reference Manual", versions
+11 to 13.
 """
 
 from __future__ import annotations
@@ -28,9 +29,18 @@ TRAPS = {
     719: "it fails on the device",
     720: "it asks for more than a cooperative launch has",
 }
-REFUSED = {1: "a launch that the device refuses", 701: "a block that takes more registers or shared memory than there are", 98: "a launch that the device refuses"}  # fmt: skip
-_MAJOR, _MINOR, _L2, _SHARED_OPT_IN, _PERSISTING = 75, 76, 38, 97, 108
-_DYNAMIC, _BLOCKING = 8, 4
+REFUSED = {
+    1: "a launch that the device refuses",
+    701: "a block that takes more registers or shared memory than there are",
+    98: "a launch that the device refuses",
+}
+_MAJOR = 75
+_MINOR = 76
+_L2 = 38
+_SHARED_OPT_IN = 97
+_PERSISTING = 108
+_DYNAMIC = 8
+_BLOCKING = 4
 _LIMIT_PERSISTING = 6
 _pointer = ctypes.c_uint64
 
@@ -129,11 +139,23 @@ class Driver:
 
     def copy(self, to: int, place: int, size: int) -> None:
         """From device to device, on the stream."""
-        self._call("cuMemcpyDtoDAsync_v2", _pointer(to), _pointer(place), ctypes.c_size_t(size), self._stream)  # fmt: skip
+        self._call(
+            "cuMemcpyDtoDAsync_v2",
+            _pointer(to),
+            _pointer(place),
+            ctypes.c_size_t(size),
+            self._stream,
+        )
 
     def fill(self, place: int, byte: int, size: int) -> None:
         """The same byte everywhere, on the stream."""
-        self._call("cuMemsetD8Async", _pointer(place), ctypes.c_ubyte(byte), ctypes.c_size_t(size), self._stream)  # fmt: skip
+        self._call(
+            "cuMemsetD8Async",
+            _pointer(place),
+            ctypes.c_ubyte(byte),
+            ctypes.c_size_t(size),
+            self._stream,
+        )
 
     def load(self, image: bytes) -> Any:
         """A module: its globals are as they were written."""

@@ -1,6 +1,7 @@
 """Buffers with guards, launches one after another, and clocks, on whatever driver there is.
 
-No code of an answer is here: what it launches came as a list, and what it does, it does on the device.
+No code of an answer is here: what it launches came as a list, and what it does, it does on the
+device.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Broken(Exception):
     """The answer's fault: ``what`` in a word, ``said`` for a reader."""
 
     def __init__(self, what: str, said: str) -> None:
-        self.what, self.said = what, said
+        self.what = what
+        self.said = said
         super().__init__(said)
 
 
@@ -47,8 +49,10 @@ class Buffer:
     """Device memory between two guards; ``place`` is where its content begins."""
 
     def __init__(self, driver: Driver, size: int) -> None:
-        self._driver, self.size = driver, size
-        self._before, self._after = os.urandom(GUARD), os.urandom(GUARD)
+        self._driver = driver
+        self.size = size
+        self._before = os.urandom(GUARD)
+        self._after = os.urandom(GUARD)
         self._base = driver.alloc(size + 2 * GUARD)
         self.place = self._base + GUARD
         driver.write(self._base, self._before)
@@ -89,7 +93,8 @@ class Machine:
     """
 
     def __init__(self, driver: Driver, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.driver, self.clock = driver, clock
+        self.driver = driver
+        self.clock = clock
 
     def run(
         self,
@@ -103,7 +108,8 @@ class Machine:
 
         Args:
             images: objects, by number.
-            plan: {"temporaries": [bytes, …], "steps": [[image, symbol, grid, block, dynamic, words], …]}.
+            plan: {"temporaries": [bytes, …], "steps": [[image, symbol, grid, block, dynamic,
+                words], …]}.
             inputs, outputs: what they hold at first.
             seconds: until it counts as endless.
 
@@ -147,9 +153,11 @@ class Machine:
         for step in plan["steps"]:
             function = self.driver.function(modules[step[0]], step[1], step[4])
             words = [
-                bytes.fromhex(word) if isinstance(word, str) else struct.pack("<Q", buffers[word].place)
+                bytes.fromhex(word)
+                if isinstance(word, str)
+                else struct.pack("<Q", buffers[word].place)
                 for word in step[5]
-            ]  # fmt: skip
+            ]
             ready.append((function, step, words))
         return ready
 
@@ -181,10 +189,12 @@ class Machine:
         sequence: Sequence[Sequence[int]],
         seconds: float,
     ) -> tuple[list[list[Any]], list[tuple[int, list[bytes]]]]:
-        """([side, seconds by events, seconds by wall, number of the output], …), ([set, outputs], …).
+        """([side, seconds by events, seconds by wall, number of the output], …), ([set, outputs],
+        …).
 
-        Every run finds other inputs at the same addresses, noise in outputs and temporaries, modules that were loaded
-        anew, and cold caches; what both sides wrote is overwritten before the next begins.
+        Every run finds other inputs at the same addresses, noise in outputs and temporaries,
+        modules that were loaded anew, and cold caches; what both sides wrote is overwritten before
+        the next begins.
 
         Args:
             sides: objects of each and its plan for every set; the answer's is 0.
@@ -234,7 +244,9 @@ class Machine:
         return runs, found
 
     def _forget(self, spare: Sequence[Buffer]) -> None:
-        """Overwrite what either side kept for itself: a kernel finds nothing that another computed."""
+        """Overwrite what either side kept for itself: a kernel finds nothing that another
+        computed.
+        """
         for buffer in spare:
             if buffer.size:
                 self.driver.fill(buffer.place, os.urandom(1)[0], buffer.size)
@@ -266,7 +278,8 @@ class Machine:
             buffer.write(noise(buffer.size))
         modules = [self.driver.load(image) for image in images]
         ready = self._ready(plan, modules, buffers)
-        start, end = self.driver.event(), self.driver.event()
+        start = self.driver.event()
+        end = self.driver.event()
         flush()
         self.driver.sync()
         begun = self.clock()
@@ -288,10 +301,12 @@ class Machine:
 
     def bandwidth(self, size: int = COPIED) -> float:
         """Bytes per second that a copy reads while it writes as many; the best of five."""
-        one, other = self.driver.alloc(size), self.driver.alloc(size)
+        one = self.driver.alloc(size)
+        other = self.driver.alloc(size)
         best = 0.0
         for _ in range(5):
-            start, end = self.driver.event(), self.driver.event()
+            start = self.driver.event()
+            end = self.driver.event()
             self.driver.record(start)
             self.driver.copy(other, one, size)
             self.driver.record(end)

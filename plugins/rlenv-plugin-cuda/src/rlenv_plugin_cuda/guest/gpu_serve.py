@@ -1,11 +1,13 @@
-"""Answers on a GPU, one process and one context an answer: raw output bytes and times go back, never a verdict.
+"""Answers on a GPU, one process and one context an answer: raw output bytes and times go back,
+never a verdict.
 
 Frames are JSON + NUL + bytes, each list of sizes in the JSON counts what lies behind:
 
     {"do": "about", "library": …}                                     -> {"about": {…}}
     {"do": "load", "library": …, "sizes": […]} + objects              -> {"ready": 1}
-    {"do": "run", "case": n, "plan": …, "inputs": k, "sizes": […]}    -> {"case": n} + outputs, or {"broken", "said"}
-    {"do": "time", …}                                                 -> {"runs", "sets", "sizes", "bandwidth"} + outputs
+    {"do": "run", "case": n, "plan": …, "inputs": k, "sizes": […]}    -> {"case": n} + outputs, or
+    {"broken", "said"} {"do": "time", …}                                                 -> {"runs",
+    "sets", "sizes", "bandwidth"} + outputs
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def serve() -> None:
 
 
 def replay(path: str) -> None:
-    """Answer the orders of a file, one line each and bytes in hexadecimal digits: for a tool that watches a process."""
+    """Answer the orders of a file, one line each and bytes in hexadecimal digits: for a tool that
+    watches a process.
+    """
     state: dict[str, Any] = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -79,7 +83,8 @@ def _done(
             state["images"], order["plan"], parts[:count], parts[count:], order["seconds"]
         )
         return {"case": order["case"]}, made
-    images, groups = state["images"], order["sets"]
+    images = state["images"]
+    groups = order["sets"]
     sides = [([images[n] for n in side["images"]], side["plans"]) for side in order["sides"]]
     each = len(parts) // groups
     sets = [parts[number * each : (number + 1) * each] for number in range(groups)]

@@ -25,7 +25,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         plain,
         value,
         what,
-    )  # fmt: skip
+    )
 else:
     from .kernel_words import *  # noqa: F403 - the same names
 
@@ -33,8 +33,12 @@ __all__ = ["Body"]
 
 
 def _literals(function: ast.FunctionDef) -> dict[str, ast.Constant]:
-    """What is given an integer once and for all: shapes of arrays may be made of it, as of a constant."""
-    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]  # fmt: skip
+    """What is given an integer once and for all: shapes of arrays may be made of it, as of a
+    constant.
+    """
+    stored = [
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     return {
         node.targets[0].id: node.value
         for node in function.body
@@ -212,7 +216,9 @@ class Body:
             self.expression(part, depth + 1)
 
     def _callee(self, node: ast.Call, depth: int) -> None:
-        role, func, line = self.function.role, node.func, node.lineno
+        role = self.function.role
+        func = node.func
+        line = node.lineno
         if isinstance(func, ast.Subscript):
             name = func.value.id if isinstance(func.value, ast.Name) else ""
             kernel = self.answer.functions.get(name)

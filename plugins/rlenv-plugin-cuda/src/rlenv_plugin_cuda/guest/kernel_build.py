@@ -1,9 +1,12 @@
-"""Compiles an answer, inside the sandbox: what it says is bytes and text, and the judge reads the report out of them.
+"""Compiles an answer, inside the sandbox: what it says is bytes and text, and the judge reads the
+report out of them.
 
-One request, a JSON object, is answered by one frame, a JSON object and NUL and the bytes that it counts:
+One request, a JSON object, is answered by one frame, a JSON object and NUL and the bytes that it
+counts:
 
     {"do": "cuda", "source": …, "options": […], "headers": {name: text}}
-                                                    -> {"done": status, "log": text, "sizes": [n]} and the cubin
+                                                    -> {"done": status, "log": text, "sizes": [n]}
+                                                    and the cubin
     {"do": "numba", "source": …, "cases": […], …}   -> see ``kernel_ptx``
 
 ``kernel_where`` is written by the judge and says where the compilers are.
@@ -39,7 +42,9 @@ _rehearsed: list[str] = []
 
 
 def rehearse() -> None:
-    """Load the compilers and use them once, so that no answer waits for that; what breaks says so when it is asked."""
+    """Load the compilers and use them once, so that no answer waits for that; what breaks says so
+    when it is asked.
+    """
     if _rehearsed:
         return
     _rehearsed.append("once")
@@ -68,7 +73,8 @@ def serve() -> None:
 
             head, parts = kernel_ptx.answered(order)
     except Broken as broken:
-        head, parts = {"broken": str(broken)[:300]}, []
+        head = {"broken": str(broken)[:300]}
+        parts = []
     head["sizes"] = [len(part) for part in parts]
     kernel_wire.say(head, parts)
 
@@ -110,7 +116,8 @@ def compiled(
     nvrtc = _nvrtc()
     program = ctypes.c_void_p()
     text = source.encode("utf-8", "surrogatepass")
-    names, texts = _words(headers), _words(headers.values())
+    names = _words(headers)
+    texts = _words(headers.values())
     count = len(headers)
     status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, FILE, count, texts, names)
     if status:

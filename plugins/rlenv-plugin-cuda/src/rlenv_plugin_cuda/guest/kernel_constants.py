@@ -1,4 +1,6 @@
-"""Types of what is known before a kernel runs: literals, constants, arguments; and the arithmetic of literals."""
+"""Types of what is known before a kernel runs: literals, constants, arguments; and the arithmetic
+of literals.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ __all__ = ["Folded", "constant", "kind_of", "literal"]
 
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.USub: operator.neg,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.USub: operator.neg,
 }  # fmt: skip
 _MOST = 128  # bits that CPython folds
 
@@ -29,7 +31,8 @@ class Folded(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        left, right = node.left, node.right
+        left = node.left
+        right = node.right
         if not (isinstance(left, ast.Constant) and isinstance(right, ast.Constant)):
             return node
         times: Any = right.value
@@ -61,7 +64,9 @@ def kind_of(value: Any) -> Kind:
 
 
 def constant(answer: Answer, node: ast.expr, known: dict[str, Kind]) -> Kind:
-    """The type of a constant: numpy's rules, by which Python's numbers take the type of what they meet."""
+    """The type of a constant: numpy's rules, by which Python's numbers take the type of what they
+    meet.
+    """
     full = answer.dotted(node)
     last = full.rpartition(".")[2]
     if last in DTYPES:

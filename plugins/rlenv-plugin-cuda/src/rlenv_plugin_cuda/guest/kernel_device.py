@@ -1,4 +1,6 @@
-"""What kernels call of ``cuda``, as numba compiles it for a CPU: checked indices, atomics, lanes and bits."""
+"""What kernels call of ``cuda``, as numba compiles it for a CPU: checked indices, atomics, lanes
+and bits.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "TYPES"]
 
 TYPES = {
-    "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
-    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "b1": "bool_", "c8": "complex64", "c16": "complex128",
+    "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
+    "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "b1": "bool_",
+    "c8": "complex64", "c16": "complex128",
 }  # fmt: skip
 WARP = 32
 import_module("kernel_packages")  # makes numba importable
@@ -64,7 +67,9 @@ def _inside_typed(i: Value, extent: Value, line: int) -> Value:
 
 @overload(_at, strict=False)
 def _at_typed(array: Value, index: Value, line: int) -> Value:
-    """The place of an element, or an IndexError of (index, extent, line); other ranks have no place at all."""
+    """The place of an element, or an IndexError of (index, extent, line); other ranks have no place
+    at all.
+    """
     if not isinstance(array, types.Array):
         return None
     single = isinstance(index, (types.Integer, types.Boolean))
@@ -166,7 +171,9 @@ def _local(shape: Value, dtype: Value) -> Value:
 
 @register_jitable
 def _put(m: Value, p: int, t: Threads, value: Value) -> Value:
-    """Leave a number where other threads find it; floats and integers apart, so that none loses a bit."""
+    """Leave a number where other threads find it; floats and integers apart, so that none loses a
+    bit.
+    """
     m[0][p, _linear(t)] = value
     m[1][p, _linear(t)] = np.int64(value)
 
@@ -213,7 +220,8 @@ def _shfl_xor(m: Value, p: int, t: Threads, mask: int, like: Value, by: int) -> 
 
 @register_jitable
 def _ballot(m: Value, p: int, t: Threads, mask: int, like: Value) -> int:
-    first, most = _linear(t) - _lane(t), t[6] * t[7] * t[8]
+    first = _linear(t) - _lane(t)
+    most = t[6] * t[7] * t[8]
     found = 0
     for lane in range(WARP):
         if (mask >> lane) & 1 and first + lane < most and m[0][p, first + lane] != 0:
@@ -257,7 +265,8 @@ def _some(m: Value, p: int, t: Threads, mask: int, like: Value) -> bool:
 
 @register_jitable
 def _popc(x: int) -> int:
-    found, left = 0, np.uint64(x)
+    found = 0
+    left = np.uint64(x)
     while left != 0:
         left &= left - np.uint64(1)
         found += 1
@@ -301,18 +310,35 @@ _STEPS = {
     "xor": lambda old, new: old ^ new,
 }
 NAMES: dict[str, Value] = {
-    "__at": _at, "__grid": _grid, "__gridsize": _gridsize, "__lane": _lane, "__put": _put, "__math": math,
-    "__shfl_sync": _shfl, "__shfl_up_sync": _shfl_up, "__shfl_down_sync": _shfl_down, "__shfl_xor_sync": _shfl_xor,
-    "__ballot_sync": _ballot, "__any_sync": _any, "__all_sync": _all, "__syncthreads_count": _count,
-    "__syncthreads_and": _every, "__syncthreads_or": _some,
+    "__at": _at,
+    "__grid": _grid,
+    "__gridsize": _gridsize,
+    "__lane": _lane,
+    "__put": _put,
+    "__math": math,
+    "__shfl_sync": _shfl,
+    "__shfl_up_sync": _shfl_up,
+    "__shfl_down_sync": _shfl_down,
+    "__shfl_xor_sync": _shfl_xor,
+    "__ballot_sync": _ballot,
+    "__any_sync": _any,
+    "__all_sync": _all,
+    "__syncthreads_count": _count,
+    "__syncthreads_and": _every,
+    "__syncthreads_or": _some,
     "__selp": register_jitable(lambda c, a, b: a if c else b),
-    "__popc": _popc, "__ffs": _ffs, "__clz": _clz, "__brev": _brev,
+    "__popc": _popc,
+    "__ffs": _ffs,
+    "__clz": _clz,
+    "__brev": _brev,
     "__rsqrt": register_jitable(lambda x: 1 / math.sqrt(x)),
     "__cbrt": register_jitable(lambda x: math.copysign(abs(x) ** (1 / 3), x)),
-    "__atomic_cas": _cas, "__atomic_compare_and_swap": _compare_and_swap,
+    "__atomic_cas": _cas,
+    "__atomic_compare_and_swap": _compare_and_swap,
     **{f"__atomic_{name}": _atomic(how) for name, how in _STEPS.items()},
-}  # fmt: skip
-NAMES["__atomic_nanmax"], NAMES["__atomic_nanmin"] = NAMES["__atomic_max"], NAMES["__atomic_min"]
+}
+NAMES["__atomic_nanmax"] = NAMES["__atomic_max"]
+NAMES["__atomic_nanmin"] = NAMES["__atomic_min"]
 NAMES["__local"] = _local
 for _short, _long in TYPES.items():
     NAMES[f"__type_{_short}"] = getattr(types, _long, None) or types.boolean

@@ -1,8 +1,9 @@
 """``max`` and ``min`` in CUDA kernels, where numba has lost them.
 
-numba 0.68 made both of them overloads with a starred parameter, which its CUDA target cannot call: every kernel
-with ``max(a, b)`` ends in a TypeError.  Here they get a type and a lowering for that target again: the arguments'
-common type, floats by the device's own functions (which numba still has), all else by a comparison.
+numba 0.68 made both of them overloads with a starred parameter, which its CUDA target cannot call:
+every kernel with ``max(a, b)`` ends in a TypeError.  Here they get a type and a lowering for that
+target again: the arguments' common type, floats by the device's own functions (which numba still
+has), all else by a comparison.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Free host code: one case, in a process of its own, on numba's simulator.  What it sends are bytes of outputs."""
+"""Free host code: one case, in a process of its own, on numba's simulator.  What it sends are bytes
+of outputs.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def serve() -> None:
 
 def _given(order: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:
     """(the arrays, all arguments of ``run``)."""
-    arrays, given, place = [], [], 0
+    arrays = []
+    given = []
+    place = 0
     for name, dtype, shape, *value in [*order["inputs"], *order["outputs"]]:
         del name
         if shape is None:

@@ -1,8 +1,9 @@
 """The types of numbers, and which type numba gives to an operation on two of them.
 
-These are numba's rules for the CUDA target, and a test compares them with numba's own tables: integers of any
-width compute in 64 bits (signed unless both are unsigned), a Python float is float64, and float32 with an integer
-of 32 bits or more is float64.  bfloat16, which numba's arrays do not have, behaves as float16 does.
+These are numba's rules for the CUDA target, and a test compares them with numba's own tables:
+integers of any width compute in 64 bits (signed unless both are unsigned), a Python float is
+float64, and float32 with an integer of 32 bits or more is float64.  bfloat16, which numba's arrays
+do not have, behaves as float16 does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import ast
 from typing import NamedTuple
 
 __all__ = [
-    "BITS", "BOOL", "FLOAT", "INDEX", "INT", "NONE", "NOTHING", "Kind", "array", "binary", "called", "casts", "grown", "joined", "number", "real", "unary", "unified", "widened",
+    "BITS", "BOOL", "FLOAT", "INDEX", "INT", "NONE", "NOTHING", "Kind", "array", "binary", "called",
+    "casts", "grown", "joined", "number", "real", "unary", "unified", "widened",
 ]  # fmt: skip
 
 BITS = {"b1": 1, "i1": 7, "i2": 15, "i4": 31, "i8": 63, "u1": 8, "u2": 16, "u4": 32, "u8": 64}
@@ -30,7 +32,8 @@ class Kind(NamedTuple):
     """The type of an expression.
 
     Attributes:
-        code: "i4", "f4", …; of an array, that of its elements; "tuple", "none", "dtype" and "?" for what is not a number.
+        code: "i4", "f4", …; of an array, that of its elements; "tuple", "none", "dtype" and "?" for
+            what is not a number.
         bits: an integer's magnitude is below 2 ** bits.
         ndim: of an array; 0 for a number.
         parts: of a tuple; of a dtype, the type that it names.
@@ -57,9 +60,12 @@ def array(code: str, ndim: int) -> Kind:
     return Kind(code, 0, ndim) if ndim else number(code)
 
 
-INT, BOOL, FLOAT = number("i8"), number("b1"), number("f8")
+INT = number("i8")
+BOOL = number("b1")
+FLOAT = number("f8")
 INDEX = Kind("i8", 42)  # of a thread or an extent: too small to overflow when it is scaled
-NONE, NOTHING = Kind("none"), Kind("?")
+NONE = Kind("none")
+NOTHING = Kind("?")
 
 
 def real(*codes: str) -> str:
@@ -91,7 +97,8 @@ def grown(op: type[ast.operator], left: int, right: int) -> int:
 
 def binary(op: type[ast.operator], left: Kind, right: Kind) -> Kind:
     """What an operation on two numbers makes."""
-    a, b = left.code, right.code
+    a = left.code
+    b = right.code
     if not (left.whole and right.whole):
         widened = issubclass(op, (ast.FloorDiv, ast.Mod, ast.Pow))
         if issubclass(op, ast.Pow) and right.whole and a in (*_HALVES, "f4"):
@@ -171,7 +178,11 @@ def casts(scope: dict[str, Kind] | None, joined: dict[str, Kind] | None) -> list
     """The integers of a scope that are floats from here on."""
     if scope is None or joined is None:
         return []
-    return [name for name, kind in scope.items() if kind.whole and joined[name].code[0] in "fbc" and not joined[name].whole]  # fmt: skip
+    return [
+        name
+        for name, kind in scope.items()
+        if kind.whole and joined[name].code[0] in "fbc" and not joined[name].whole
+    ]
 
 
 def widened(found: dict[str, Kind], before: dict[str, Kind]) -> dict[str, Kind]:

@@ -23,7 +23,9 @@ class Shape:
     def __init__(
         self, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int = 0
     ) -> None:
-        self.grid, self.block, self.dynamic = grid, block, dynamic
+        self.grid = grid
+        self.block = block
+        self.dynamic = dynamic
         self.blocks = grid[0] * grid[1] * grid[2]
         self.threads = block[0] * block[1] * block[2]
 
@@ -34,7 +36,9 @@ class Block:
     def __init__(
         self, clock: Clock, shape: Shape, shared_limit: int, poison: random.Random
     ) -> None:
-        self.clock, self.shape, self.poison = clock, shape, poison
+        self.clock = clock
+        self.shape = shape
+        self.poison = poison
         self.limit = shared_limit
         self.shared: dict[str, Buffer] = {}
         self.used = 0
@@ -61,8 +65,8 @@ class Thread:
     """One thread as its code sees it: ``_c``."""
 
     __slots__ = (
-        "_block", "_locals", "_used", "bx", "by", "bz", "gx", "gy", "gz", "laneid", "number", "nx", "ny", "nz", "tx", "ty",
-        "tz", "warp", "warpsize",
+        "_block", "_locals", "_used", "bx", "by", "bz", "gx", "gy", "gz", "laneid", "number", "nx",
+        "ny", "nz", "tx", "ty", "tz", "warp", "warpsize",
     )  # fmt: skip
 
     def __init__(self, block: Block, at: tuple[int, int, int], place: int) -> None:
@@ -74,7 +78,9 @@ class Thread:
         self.ty = place // self.nx % self.ny
         self.tz = place // (self.nx * self.ny)
         self.number = block.clock.block * shape.threads + place
-        self.laneid, self.warp, self.warpsize = place % WARP, place // WARP, WARP
+        self.laneid = place % WARP
+        self.warp = place // WARP
+        self.warpsize = WARP
         self._block = block
         self._locals: dict[str, Local] = {}
         self._used = 0
@@ -94,7 +100,8 @@ class Thread:
         return self._block.array(site, _extents(extents, empty=True), _dtype(dtype))
 
     def local(self, site: str, extents: object, dtype: object) -> Local:
-        shape, name = _extents(extents), _dtype(dtype)
+        shape = _extents(extents)
+        name = _dtype(dtype)
         size = math.prod(shape)
         found = self._locals.get(site)
         if found is None:
@@ -118,7 +125,8 @@ class Thread:
     def activemask(self) -> int:
         return FULL
 
-    # -- numbers ---------------------------------------------------------------------------------------
+    # -- numbers
+    # ---------------------------------------------------------------------------------------
 
     def popc(self, x: int) -> int:
         return (x & ((1 << 64) - 1)).bit_count()
@@ -142,7 +150,8 @@ class Thread:
     def rsqrt(self, x: float) -> float:
         return 1 / math.sqrt(x) if x > 0 else math.inf if x == 0 else math.nan
 
-    # -- atomics ---------------------------------------------------------------------------------------
+    # -- atomics
+    # ---------------------------------------------------------------------------------------
 
     def atomic_add(self, array: object, index: object, value: object) -> object:
         return _buffer(array).change(index, value, lambda old, new: old + new)
@@ -160,7 +169,8 @@ class Thread:
             index, value, lambda old, new: old if math.isnan(new) or old <= new else new
         )
 
-    atomic_nanmax, atomic_nanmin = atomic_max, atomic_min
+    atomic_nanmax = atomic_max
+    atomic_nanmin = atomic_min
 
     def atomic_exch(self, array: object, index: object, value: object) -> object:
         return _buffer(array).change(index, value, lambda _, new: new)

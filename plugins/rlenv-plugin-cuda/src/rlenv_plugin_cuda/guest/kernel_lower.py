@@ -1,7 +1,9 @@
-"""Kernels as numba compiles them for a CPU: indices checked, barriers as yields, thread indices as a tuple.
+"""Kernels as numba compiles them for a CPU: indices checked, barriers as yields, thread indices as
+a tuple.
 
-Every function takes ``__t`` (thread, block, threads a block, blocks: twelve numbers), ``__s`` (the shared arrays of
-all functions, in order), ``__m`` (what lanes hand each other) and then its own parameters.
+Every function takes ``__t`` (thread, block, threads a block, blocks: twelve numbers), ``__s`` (the
+shared arrays of all functions, in order), ``__m`` (what lanes hand each other) and then its own
+parameters.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Beyond(Exception):
 
 
 class Lowered:
-    """Functions ready for the compiler, and the shared arrays they declare: (shape, dtype) as expressions."""
+    """Functions ready for the compiler, and the shared arrays they declare: (shape, dtype) as
+    expressions.
+    """
 
     def __init__(self) -> None:
         self.functions: list[ast.FunctionDef] = []
@@ -44,7 +48,8 @@ def lowered(answer: Answer) -> Lowered:
     """All kernels and device functions of an answer; its own trees stay as they are.
 
     Raises:
-        Beyond: barriers in device functions, or in the middle of an expression that may not be reached.
+        Beyond: barriers in device functions, or in the middle of an expression that may not be
+            reached.
     """
     waits = waiting(answer)
     made = Lowered()
@@ -71,7 +76,9 @@ def _item(text: str, place: int) -> ast.expr:
 
 class _Lowering(ast.NodeTransformer):
     def __init__(self, answer: Answer, function: Function, made: Lowered) -> None:
-        self.answer, self.function, self.made = answer, function, made
+        self.answer = answer
+        self.function = function
+        self.made = made
         self.before: list[ast.stmt] | None = None  # statements to come before the one at hand
         self.sites = 0
 
@@ -85,7 +92,8 @@ class _Lowering(ast.NodeTransformer):
         bare = ast.FunctionDef(node.name, signature, [flip, *body], [], None, None, **more)
         return ast.copy_location(bare, node)
 
-    # -- statements ----------------------------------------------------------------------------------
+    # -- statements
+    # ----------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -102,13 +110,15 @@ class _Lowering(ast.NodeTransformer):
                 if isinstance(node, ast.If):
                     self.before = []
                 node.test = self.visit(node.test)
-            ahead, self.before = self.before or [], None
+            ahead = self.before or []
+            self.before = None
             node.body = self._block(node.body)
             node.orelse = self._block(node.orelse)
             return [*ahead, node]
         self.before = [] if isinstance(node, _STRAIGHT) else None
         done = self.visit(node)
-        ahead, self.before = self.before or [], None
+        ahead = self.before or []
+        self.before = None
         return [*ahead, *(done if isinstance(done, list) else [done])]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
@@ -124,12 +134,14 @@ class _Lowering(ast.NodeTransformer):
 
     def _apart(self, node: ast.expr) -> ast.AST:
         """Parts that may not be reached hand out no statements."""
-        before, self.before = self.before, None
+        before = self.before
+        self.before = None
         made = self.generic_visit(node)
         self.before = before
         return made
 
-    # -- names ---------------------------------------------------------------------------------------
+    # -- names
+    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -156,10 +168,12 @@ class _Lowering(ast.NodeTransformer):
             made = node
         return ast.copy_location(made, node)
 
-    # -- elements ------------------------------------------------------------------------------------
+    # -- elements
+    # ------------------------------------------------------------------------------------
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        inner, parts = node.value, [node.slice]
+        inner = node.value
+        parts = [node.slice]
         if isinstance(inner, ast.Attribute):  # a.shape[0]
             return ast.copy_location(
                 ast.Subscript(self.visit(inner), self.visit(node.slice), ast.Load()), node
@@ -179,7 +193,8 @@ class _Lowering(ast.NodeTransformer):
         target = self.visit(node.target)
         return ast.copy_location(ast.AugAssign(target, node.op, value), node)
 
-    # -- calls ---------------------------------------------------------------------------------------
+    # -- calls
+    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)
@@ -224,7 +239,8 @@ class _Lowering(ast.NodeTransformer):
         self.made.shared.append((given["shape"], DTYPES[dtype]))
         return _item("__s", len(self.made.shared) - 1)
 
-    # -- waiting -------------------------------------------------------------------------------------
+    # -- waiting
+    # -------------------------------------------------------------------------------------
 
     def _wait(self, name: str, args: list[ast.expr]) -> ast.expr:
         if name == "activemask":
@@ -243,8 +259,10 @@ class _Lowering(ast.NodeTransformer):
             ast.Assign([ast.Name(kept, ast.Store())], said[0]),
             ast.Expr(_call("__put", _name("__m"), _name("__p"), _name("__t"), _name(kept))),
             ast.Expr(ast.Yield(site)),
-            ast.Assign([ast.Name("__p", ast.Store())], ast.BinOp(ast.Constant(1), ast.Sub(), _name("__p"))),
-        ]  # fmt: skip
+            ast.Assign(
+                [ast.Name("__p", ast.Store())], ast.BinOp(ast.Constant(1), ast.Sub(), _name("__p"))
+            ),
+        ]
         last = ast.BinOp(ast.Constant(1), ast.Sub(), _name("__p"))
         place = [_name("__m"), last, _name("__t")]
         taken = f"__r{self.sites}"

@@ -1,9 +1,10 @@
 """Memory of kernels, element by element: what may be touched, what was written, and who raced whom.
 
-Every buffer of a launch knows, per element, whether it was ever written and which threads read, wrote or
-atomically changed it since the launch began.  Two accesses of different threads conflict when one of them is a
-plain write, or one is atomic and the other is not, and nothing orders them: they are of different blocks, or
-of one block with no barrier between, or of one warp with no warp barrier either.
+Every buffer of a launch knows, per element, whether it was ever written and which threads read,
+wrote or atomically changed it since the launch began.  Two accesses of different threads conflict
+when one of them is a plain write, or one is atomic and the other is not, and nothing orders them:
+they are of different blocks, or of one block with no barrier between, or of one warp with no warp
+barrier either.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class Input:
         self.ndim = len(shape)
         self.data = data
         self.clock = clock
-        steps, step = [], 1
+        steps = []
+        step = 1
         for extent in reversed(shape):
             steps.append(step)
             step *= extent
@@ -194,7 +196,8 @@ class Buffer(Input):
         if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size:
             place = index
         elif index.__class__ is tuple and len(index) == self.ndim == 2:
-            (i, j), (rows, columns) = index, self.shape
+            i, j = index
+            rows, columns = self.shape
             if i.__class__ is int and j.__class__ is int and 0 <= i < rows and 0 <= j < columns:
                 place = i * columns + j
             else:
@@ -229,7 +232,9 @@ class Buffer(Input):
         return Broken("uninitialized", f"{where} {doing} and was never written ({self._who()})")
 
     def _note_read(self, place: int, now: tuple[int, int, int]) -> None:
-        """Keep two readers that between them conflict with every writer that any reader conflicts with."""
+        """Keep two readers that between them conflict with every writer that any reader conflicts
+        with.
+        """
         first = self.reads.get(place)
         if first is None or first[0] == now[0] or self._superseded(first, now):
             self.reads[place] = now
@@ -329,7 +334,8 @@ class Buffer(Input):
         if self.name not in clock.races:
             other = clock.name(last[0])
             clock.races[self.name] = (
-                f"{self.name}[{self._index(place)}] {doing} by {self._who()}, and {other} {did} with nothing between"
+                f"{self.name}[{self._index(place)}] {doing} by {self._who()}, and {other} {did}"
+                " with nothing between"
             )
 
     def _index(self, place: int) -> str:

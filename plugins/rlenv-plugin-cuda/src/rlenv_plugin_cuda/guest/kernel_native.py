@@ -1,7 +1,9 @@
-"""Kernels compiled for this machine's processor by numba: for arrays that are too large to interpret.
+"""Kernels compiled for this machine's processor by numba: for arrays that are too large to
+interpret.
 
-A kernel without barriers is one loop over all its threads; one with barriers is a generator per thread, led from
-barrier to barrier.  Indices are checked, orders of blocks and threads are drawn; races are not seen as such.
+A kernel without barriers is one loop over all its threads; one with barriers is a generator per
+thread, led from barrier to barrier.  Indices are checked, orders of blocks and threads are drawn;
+races are not seen as such.
 """
 
 from __future__ import annotations
@@ -46,8 +48,12 @@ class Array:
     """An array in memory as numpy has it."""
 
     def __init__(self, name: str, dtype: str, values: Any) -> None:
-        self.name, self.dtype, self.values = name, dtype, values
-        self.shape, self.ndim, self.size = values.shape, values.ndim, values.size
+        self.name = name
+        self.dtype = dtype
+        self.values = values
+        self.shape = values.shape
+        self.ndim = values.ndim
+        self.size = values.size
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -137,7 +143,9 @@ def _sums_products(function: ast.FunctionDef) -> bool:
 
 
 def _typed(value: object, dtype: str) -> Any:
-    """A number as numba types it: of those that the rewriter keeps as Python's, these are narrower."""
+    """A number as numba types it: of those that the rewriter keeps as Python's, these are
+    narrower.
+    """
     return np.float32(value) if dtype == "f4" else value
 
 
@@ -200,7 +208,8 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
     def _rounds(
         self, code: Any, shape: Shape, blocks: tuple[int, int], given: tuple[Any, ...], shared: Any
     ) -> None:
-        (nx, ny, nz), (gx, gy, gz) = shape.block, shape.grid
+        nx, ny, nz = shape.block
+        gx, gy, gz = shape.grid
         at = [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
         order = list(range(shape.threads))
         first, step = blocks
@@ -216,7 +225,9 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
 
 
 def _ready(code: Any, arguments: Sequence[Any]) -> None:
-    """Have numba compile it on no case's time; a loop of it that has no end would not hear Python, so that the process ends."""
+    """Have numba compile it on no case's time; a loop of it that has no end would not hear Python,
+    so that the process ends.
+    """
     left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     code.compile(tuple(map(typeof, arguments)))
     if left:
@@ -226,7 +237,9 @@ def _ready(code: Any, arguments: Sequence[Any]) -> None:
 
 
 def _led(threads: list[Any], order: Sequence[int]) -> None:
-    """The threads of a block from one stop to the next: odd sites are of a warp, even ones of the block, 0 is the end."""
+    """The threads of a block from one stop to the next: odd sites are of a warp, even ones of the
+    block, 0 is the end.
+    """
     at = [next(thread, 0) for thread in threads]
     while True:
         found = set(at)
@@ -250,14 +263,24 @@ def _apart(at: Sequence[int], order: Sequence[int]) -> None:
 
 
 def _all_threads(  # noqa: PLR0917 - numba knows no arguments by name
-    code: Any, first: Any, step: Any, block: Any, grid: Any, back: Any, shared: Any, lanes: Any, given: Any
-) -> None:  # fmt: skip
+    code: Any,
+    first: Any,
+    step: Any,
+    block: Any,
+    grid: Any,
+    back: Any,
+    shared: Any,
+    lanes: Any,
+    given: Any,
+) -> None:
     """All threads of a launch, blocks from ``first`` on by ``step``."""
     nx, ny, nz = block
     gx, gy, gz = grid
     for count in range(gx * gy * gz):
         number = (first + count * step) % (gx * gy * gz)
-        bx, by, bz = number % gx, number // gx % gy, number // (gx * gy)
+        bx = number % gx
+        by = number // gx % gy
+        bz = number // (gx * gy)
         for c in range(nz):
             for b in range(ny):
                 for a in range(nx):
@@ -312,7 +335,9 @@ def run(a, o):
 
 
 def rehearse() -> None:
-    """Have numba compile what every answer needs, once, so that no answer waits for that; what breaks is told later."""
+    """Have numba compile what every answer needs, once, so that no answer waits for that; what
+    breaks is told later.
+    """
     try:
         _rehearsed()
     except (Broken, Refused):
@@ -321,7 +346,8 @@ def rehearse() -> None:
 
 def _rehearsed() -> None:
     native = Native(kernel_rules.read(_SAMPLE))
-    clock, chance = Clock(), random.Random(1)  # noqa: S311 - orders, no secrets
+    clock = Clock()
+    chance = random.Random(1)  # noqa: S311 - orders, no secrets
     data = bytes(128)
     arrays = [
         native.array((name, "f4", (32,)), data, clock, mode)

@@ -1,4 +1,6 @@
-"""``numba.cuda`` where there is neither a GPU nor a CUDA toolkit: told where libNVVM is, and what to compile for."""
+"""``numba.cuda`` where there is neither a GPU nor a CUDA toolkit: told where libNVVM is, and what
+to compile for.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def aimed(capability: Sequence[int]) -> Any:
 
 
 def _told_where() -> None:
-    """It looks for a toolkit in conda, CUDA_HOME and the system only; pip's packages are none of these."""
+    """It looks for a toolkit in conda, CUDA_HOME and the system only; pip's packages are none of
+    these.
+    """
     paths = import_module("numba.cuda.cuda_paths")
     if hasattr(paths.get_cuda_paths, "_cached_result"):
         return

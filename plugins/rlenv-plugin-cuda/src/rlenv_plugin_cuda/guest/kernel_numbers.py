@@ -1,4 +1,6 @@
-"""Arithmetic as a kernel has it: no exceptions for 1 / 0 or log(0), integers of 64 bits, types that round."""
+"""Arithmetic as a kernel has it: no exceptions for 1 / 0 or log(0), integers of 64 bits, types that
+round.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["HELPERS"]
 
 _MOST = 1 << 63
-INF, NAN = math.inf, math.nan
+INF = math.inf
+NAN = math.nan
 
 
 def _mul(a: Number, b: Number) -> Number:
@@ -108,10 +111,13 @@ def _pow(a: Number, b: Number) -> Number:
 
 
 def _powi(a: Number, times: int, to: Rounds) -> Number:
-    """A float to an integral power by repeated squaring, each product rounded, as numba unrolls it."""
+    """A float to an integral power by repeated squaring, each product rounded, as numba unrolls
+    it.
+    """
     if abs(times) > 1 << 16:
         return to(_pow(a, float(times)))
-    made, left = 1.0, abs(times)
+    made = 1.0
+    left = abs(times)
     while left:
         if left & 1:
             made = to(made * a)
@@ -131,7 +137,8 @@ def _fma(a: float, b: float, c: float, to: Rounds) -> Number:
 
         exact = Fraction(a) * Fraction(b) + Fraction(c)
         return float(exact) if exact else made
-    # the product is exact; what the sum loses is put into its last bit, so that the second rounding is right
+    # the product is exact; what the sum loses is put into its last bit, so that the second rounding
+    # is right
     part = made - product
     lost = (product - (made - part)) + (c - part)
     if lost and not struct.pack("<d", made)[0] & 1:
@@ -185,7 +192,9 @@ def _len(thing: Sized) -> int:
 
 
 def _type(dtype: str) -> Rounds:
-    """What makes a number of a type; it carries its name, so that it can be the dtype of an array too."""
+    """What makes a number of a type; it carries its name, so that it can be the dtype of an array
+    too.
+    """
     if dtype[0] in "iu":
 
         def convert(value: Number = 0) -> Number:
@@ -212,7 +221,9 @@ def _type(dtype: str) -> Rounds:
 
 
 def _sticky(value: Number) -> Number:
-    """An integer with its last bits in one, so that a float of 53 bits can be made of it before a narrower one."""
+    """An integer with its last bits in one, so that a float of 53 bits can be made of it before a
+    narrower one.
+    """
     if value.__class__ is int and value.bit_length() > 54:
         shift = value.bit_length() - 54
         return (value >> shift | bool(value & ((1 << shift) - 1))) << shift
@@ -294,10 +305,11 @@ def _integral(name: str) -> Rounds:
 
 
 HELPERS: dict[str, Callable[..., object]] = {
-    "_mul": _mul, "_div": _div, "_floordiv": _floordiv, "_mod": _mod, "_pow": _pow, "_shl": _shl, "_shr": _shr,
-    "_fdiv": _fdiv, "_fmod": _fmod, "_powi": _powi, "_fma": _fma, "_to_i8": _to_i8, "_to_f4": _to_f4(), "_to_f8": _same,
-    "_abs": abs, "_bool": bool, "_complex": complex, "_float": _float, "_int": _int, "_len": _len, "_max": max,
-    "_min": min, "_round": _round, "range": range,
+    "_mul": _mul, "_div": _div, "_floordiv": _floordiv, "_mod": _mod, "_pow": _pow, "_shl": _shl,
+    "_shr": _shr, "_fdiv": _fdiv, "_fmod": _fmod, "_powi": _powi, "_fma": _fma, "_to_i8": _to_i8,
+    "_to_f4": _to_f4(), "_to_f8": _same, "_abs": abs, "_bool": bool, "_complex": complex,
+    "_float": _float, "_int": _int, "_len": _len, "_max": max, "_min": min, "_round": _round,
+    "range": range,
 }  # fmt: skip
 HELPERS.update({f"_math_{name}": _guarded(name) for name in MATH if hasattr(math, name)})
 HELPERS.update({f"_math_{name}": _integral(name) for name in ("floor", "ceil", "trunc")})

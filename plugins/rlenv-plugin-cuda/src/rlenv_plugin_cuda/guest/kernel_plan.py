@@ -32,7 +32,9 @@ class Handle:
         self._array = self.dtype = (
             array  # of an array and of its type a plan can do the same: ask for another
         )
-        self.shape, self.size, self.ndim = array.shape, array.size, array.ndim
+        self.shape = array.shape
+        self.size = array.size
+        self.ndim = array.ndim
 
     def __len__(self) -> int:
         return len(self._array)
@@ -62,7 +64,8 @@ class Host:
         self.buffers = list(buffers)
         self.shared_limit = limits.get("shared") or SHARED_BYTES
         self.threads_limit = min(THREADS, limits.get("threads_per_block") or THREADS)
-        self.chance, self.clock = chance, clock
+        self.chance = chance
+        self.clock = clock
         self.launches = 0
         self.most_shared = 0
         self.most_threads = 0
@@ -130,7 +133,8 @@ class Host:
             if isinstance(buffer, Buffer):
                 buffer.forget()
         self.clock.races.clear()
-        code, chance = self.kernels(name, given), self.chance
+        code = self.kernels(name, given)
+        chance = self.chance
         used: int = run_launch(
             code, given, shape, self.clock, chance=chance, limit=self.shared_limit
         )
@@ -145,7 +149,8 @@ class Host:
     def _shape(self, name: str, given: object) -> Shape:
         if given.__class__ is not tuple or not 2 <= len(given) <= 4:
             raise Broken("launch", f"{name}[blocks, threads] is launched with {given!r:.60}")
-        grid, block = _three(name, given[0]), _three(name, given[1])
+        grid = _three(name, given[0])
+        block = _three(name, given[1])
         dynamic = given[3] if len(given) == 4 else 0
         if len(given) > 2 and given[2] != 0:
             raise Broken("launch", f"{name}: streams have no place in a plan; give 0")

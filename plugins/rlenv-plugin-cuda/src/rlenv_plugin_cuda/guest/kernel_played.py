@@ -1,5 +1,5 @@
-"""The types of what kernels are given: ``run`` is played through with arrays that have a shape and no content, and
-with kernels that only note their arguments."""
+"""The types of what kernels are given: ``run`` is played through with arrays that have a shape and
+no content, and with kernels that only note their arguments."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ LAUNCHES = 4096  # of one playing
 SECONDS = 1.0  # of CPU, for all playings
 VARIANTS = 16  # combinations of types and kernels
 NAMES = {
-    "f2": "float16", "bf16": "uint16", "f4": "float32", "f8": "float64", "b1": "bool_", "c8": "complex64",
-    "c16": "complex128", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8",
-    "u2": "uint16", "u4": "uint32", "u8": "uint64",
+    "f2": "float16", "bf16": "uint16", "f4": "float32", "f8": "float64", "b1": "bool_",
+    "c8": "complex64", "c16": "complex128", "i1": "int8", "i2": "int16", "i4": "int32",
+    "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
 }  # fmt: skip
 
 
 class Wrong(Exception):
-    """The answer cannot be compiled.  ``line`` counts from 1 within the program; 0: nowhere in particular."""
+    """The answer cannot be compiled.  ``line`` counts from 1 within the program; 0: nowhere in
+    particular.
+    """
 
     def __init__(self, said: str, line: int = 0) -> None:
         self.said = said
@@ -82,7 +84,8 @@ class _Launcher:
     """A kernel as ``run`` has it."""
 
     def __init__(self, name: str, notes: _Notes) -> None:
-        self.name, self.notes = name, notes
+        self.name = name
+        self.notes = notes
 
     def __getitem__(self, _shape: object) -> Any:
         return lambda *arguments: self.notes.launched(self.name, arguments)
@@ -152,7 +155,8 @@ def _play(here: dict[str, Any], case: Sequence[Any]) -> None:
 
 
 def _line(error: BaseException) -> int:
-    line, trace = 0, error.__traceback__
+    line = 0
+    trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno

@@ -1,8 +1,8 @@
 """numba kernels as PTX, inside the sandbox: numba lowers them, libNVVM makes PTX of it.
 
-{"do": "numba", "source": …, "cases": [[["f4", [257], null], ["scalar", null, 1.0], …], …], "cc": [9, 0]}
--> {"kernels": [{"name": …, "registers": most or null}, …]} and the PTX of each
--> {"refused": text, "line": n}
+{"do": "numba", "source": …, "cases": [[["f4", [257], null], ["scalar", null, 1.0], …], …], "cc":
+[9, 0]} -> {"kernels": [{"name": …, "registers": most or null}, …]} and the PTX of each ->
+{"refused": text, "line": n}
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def rehearse() -> None:
 
 
 def _space(answer: Any, cuda: Any) -> dict[str, Any]:
-    """The globals of the kernels: modules, constants, and all functions but ``run``, as numba takes them."""
+    """The globals of the kernels: modules, constants, and all functions but ``run``, as numba takes
+    them.
+    """
     space: dict[str, Any] = {"__builtins__": builtins, "__name__": "answer"}
     for name, full in answer.names.items():
         space[name] = _thing(full, cuda)
@@ -138,7 +140,8 @@ def _compiled(
     asked: Sequence[tuple[str, tuple[Any, ...]]],
     capability: tuple[int, ...],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    found, parts = [], []
+    found = []
+    parts = []
     for name, given in asked:
         function = answer.functions[name]
         parts.append(_ptx(function, space[name].py_func, given, capability).encode())

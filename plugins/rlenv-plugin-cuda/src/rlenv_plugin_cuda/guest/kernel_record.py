@@ -1,8 +1,10 @@
-"""The launches of a numba answer and PTX for them, inside the sandbox: ``run`` is played with arrays without content.
+"""The launches of a numba answer and PTX for them, inside the sandbox: ``run`` is played with
+arrays without content.
 
 {"source": …, "cases": [as for PTX], "cc": [9, 0]} ->
-{"kernels": [{"name", "registers"}, …], "plans": [{"temporaries": [[code, shape], …], "steps": [[kernel, object, shape,
-arguments], …]}, …]} and the PTX of each; an argument is ["array", buffer, code, shape] or [type, text].
+{"kernels": [{"name", "registers"}, …], "plans": [{"temporaries": [[code, shape], …], "steps":
+[[kernel, object, shape, arguments], …]}, …]} and the PTX of each; an argument is ["array", buffer,
+code, shape] or [type, text].
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class _Recorder:
 
 class _Launcher:
     def __init__(self, name: str, notes: _Recorder) -> None:
-        self.name, self.notes = name, notes
+        self.name = name
+        self.notes = notes
 
     def __getitem__(self, shape: object) -> Any:
         return lambda *arguments: self.notes.noted(self.name, shape, arguments)
@@ -121,6 +124,7 @@ def serve() -> None:
     try:
         head, parts = recorded(order)
     except kernel_wire.Broken as broken:
-        head, parts = {"broken": str(broken)[:300]}, []
+        head = {"broken": str(broken)[:300]}
+        parts = []
     head["sizes"] = [len(part) for part in parts]
     kernel_wire.say(head, parts)

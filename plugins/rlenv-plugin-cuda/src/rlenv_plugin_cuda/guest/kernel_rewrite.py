@@ -1,8 +1,10 @@
 """From an answer that keeps the rules to Python that runs on checked memory.
 
-Barriers become yields: a function that has one, or calls one that has, is a generator.  Thread indices become
-attributes of the thread that runs, ``_c``; everything keeps its line, so that what goes wrong can name it.  Arithmetic
-here is that of launch plans and constants; ``kernel_typed`` has that of kernels.
+Barriers become yields: a function that has one, or calls one that has, is a generator.  Thread
+indices become
+attributes of the thread that runs, ``_c``; everything keeps its line, so that what goes wrong can
+name it.  Arithmetic here is that of launch plans and constants; ``kernel_typed`` has that of
+kernels.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ __all__ = ["FILE", "Rewriter", "waiting"]
 
 FILE = "answer.py"
 _HELPERS = {
-    ast.Div: "_div", ast.FloorDiv: "_floordiv", ast.Mod: "_mod", ast.Pow: "_pow", ast.LShift: "_shl", ast.RShift: "_shr", ast.Mult: "_mul",
+    ast.Div: "_div", ast.FloorDiv: "_floordiv", ast.Mod: "_mod", ast.Pow: "_pow",
+    ast.LShift: "_shl", ast.RShift: "_shr", ast.Mult: "_mul",
 }  # fmt: skip
 
 
@@ -83,7 +86,8 @@ class Rewriter(ast.NodeTransformer):
     ) -> None:
         self.answer = answer
         self.waits = waits
-        self.node, self.first = node, first
+        self.node = node
+        self.first = first
         self.sites = 0
 
     def definition(self, name: str) -> ast.FunctionDef:
@@ -94,11 +98,17 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(module)
         arguments = [ast.arg(each) for each in (self.first, *(argument.arg for argument in own))]
         made = ast.FunctionDef(
-            name, ast.arguments([], arguments, None, [], [], None, []), module.body or [ast.Pass()], [], None, None
-        )  # fmt: skip
+            name,
+            ast.arguments([], arguments, None, [], [], None, []),
+            module.body or [ast.Pass()],
+            [],
+            None,
+            None,
+        )
         return ast.copy_location(made, self.node)
 
-    # -- names ---------------------------------------------------------------------------------------
+    # -- names
+    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -131,7 +141,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         return self.generic_visit(_flat(node))
 
-    # -- arithmetic ----------------------------------------------------------------------------------
+    # -- arithmetic
+    # ----------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -153,7 +164,8 @@ class Rewriter(ast.NodeTransformer):
         value = self._operation(node, left, node.op, self.visit(node.value))
         return ast.copy_location(ast.Assign([node.target], value), node)
 
-    # -- calls ---------------------------------------------------------------------------------------
+    # -- calls
+    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)
@@ -210,7 +222,8 @@ class Rewriter(ast.NodeTransformer):
 
 def _flat(node: ast.Subscript) -> ast.Subscript:
     """``a[i][j]`` as ``a[i, j]``."""
-    parts, inner = [node.slice], node.value
+    parts = [node.slice]
+    inner = node.value
     while isinstance(inner, ast.Subscript):
         parts.insert(0, inner.slice)
         inner = inner.value

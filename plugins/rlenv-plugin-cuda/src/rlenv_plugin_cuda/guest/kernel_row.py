@@ -1,4 +1,6 @@
-"""A part of an array under its first indices: ``row = x[i]``, of which ``row[j]`` is ``x[i, j]``."""
+"""A part of an array under its first indices: ``row = x[i]``, of which ``row[j]`` is ``x[i,
+j]``.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,10 @@ class Row:
     __slots__ = ("dtype", "first", "name", "ndim", "of", "shape", "size")
 
     def __init__(self, of: Any, first: tuple[Index, ...]) -> None:
-        self.of, self.first = of, first
-        self.name, self.dtype = of.name, of.dtype
+        self.of = of
+        self.first = first
+        self.name = of.name
+        self.dtype = of.dtype
         self.shape = of.shape[len(first) :]
         self.ndim = len(self.shape)
         self.size = 1

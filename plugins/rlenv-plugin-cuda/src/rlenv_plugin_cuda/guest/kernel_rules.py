@@ -1,8 +1,9 @@
-"""What an answer may say: kernels and device functions, constants, and a plan of launches.  All else is rejected,
-with the line and the reason.
+"""What an answer may say: kernels and device functions, constants, and a plan of launches.  All
+else is rejected, with the line and the reason.
 
-Allowed are names, numbers and what the tables of ``kernel_words`` list; nothing reaches an attribute, a function or
-a module that has no place in them, so there is no way from a kernel to the interpreter that runs it.
+Allowed are names, numbers and what the tables of ``kernel_words`` list; nothing reaches an
+attribute, a function or a module that has no place in them, so there is no way from a kernel to the
+interpreter that runs it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         plain,
         shortened,
         what,
-    )  # fmt: skip
+    )
 else:
     from .kernel_body import Body
     from .kernel_tidy import Untidy, tidied
@@ -47,7 +48,8 @@ else:
     from .kernel_words import *  # noqa: F403 - the same names
 
 __all__ = [
-    "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "NUMBERS", "WARP", "Answer", "Function", "Refused", "read",
+    "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "NUMBERS", "WARP", "Answer",
+    "Function", "Refused", "read",
 ]  # fmt: skip
 
 
@@ -111,11 +113,13 @@ def _top(answer: Answer, node: ast.stmt, *, first: bool) -> None:
 def _imported(answer: Answer, node: ast.Import | ast.ImportFrom) -> None:
     for alias in node.names:
         if isinstance(node, ast.Import):
-            full, name = alias.name, alias.asname or alias.name.split(".")[0]
+            full = alias.name
+            name = alias.asname or alias.name.split(".")[0]
             meant = MODULES.get(full, "") if alias.asname else MODULES.get(name, "")
             allowed = full in MODULES and bool(meant)
         else:
-            full, name = f"{node.module}.{alias.name}", alias.asname or alias.name
+            full = f"{node.module}.{alias.name}"
+            name = alias.asname or alias.name
             meant = MODULES.get(full, shortened(full))
             allowed = not node.level and (full in MODULES or known(meant))
         if allowed and meant.startswith("cuda.") and not bare(meant):
@@ -164,7 +168,8 @@ def _role(answer: Answer, node: ast.FunctionDef) -> str:
     if call:
         if len(call.args) > 1 or not all(_types_only(argument) for argument in call.args):
             raise Refused(node.lineno, "@cuda.jit takes at most a signature, of types")
-        call.args = []  # whoever runs a decorator would evaluate it; types are those of the arguments
+        # whoever runs a decorator would evaluate it; types are those of the arguments
+        call.args = []
     return "device" if device else "kernel"
 
 

@@ -1,12 +1,14 @@
-"""Runs an answer on inputs, inside the sandbox: raw output bytes go back, and what the kernel did wrong.
+"""Runs an answer on inputs, inside the sandbox: raw output bytes go back, and what the kernel did
+wrong.
 
 Frames in lockstep; the judge sends
 
     {"source": text, "limits": {…}}    once
-    {"case": n, "seed": …, "cpu_s": seconds, "inputs": […], "outputs": […]} + NUL + the bytes of all arrays
+    {"case": n, "seed": …, "cpu_s": seconds, "inputs": […], "outputs": […]} + NUL + the bytes of all
+    arrays
 
-and hears ``{"ready": 1}`` or ``{"refused": …, "line": n}``, then for each case ``{"case": n, …}`` + NUL + the
-outputs' bytes.  Nothing that is said here is a verdict: the judge compares the bytes.
+and hears ``{"ready": 1}`` or ``{"refused": …, "line": n}``, then for each case ``{"case": n, …}`` +
+NUL + the outputs' bytes.  Nothing that is said here is a verdict: the judge compares the bytes.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ class Interpreter:
         return bool(self.code.fusible)
 
     def array(self, given: Sequence[Any], data: bytes, clock: Clock, mode: str) -> Input:
-        """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first value) or "poison"."""
+        """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first
+        value) or "poison".
+        """
         name, dtype, shape = given
         stored = storage(dtype, math.prod(shape), data)
         if mode == "read":
@@ -105,7 +109,9 @@ def _both(
     body: memoryview,
     order: dict[str, object],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """A case; where contraction is allowed, with the outputs of both, and run twice if there is anything to fuse."""
+    """A case; where contraction is allowed, with the outputs of both, and run twice if there is
+    anything to fuse.
+    """
     contract = case.pop("contract", False)
     said, taken = _case(answer, runs, case, body, order)
     if not contract or "broken" in said:
@@ -193,7 +199,8 @@ def _scalar(value: object) -> Any:
 
 
 def _line(error: BaseException) -> int:
-    line, trace = 0, error.__traceback__
+    line = 0
+    trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno

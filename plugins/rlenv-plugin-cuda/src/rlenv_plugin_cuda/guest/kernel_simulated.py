@@ -40,8 +40,13 @@ class Array:
     """An array in memory as numpy has it."""
 
     def __init__(self, name: str, dtype: str, values: Any, first: bytes) -> None:
-        self.name, self.dtype, self.values, self.first = name, dtype, values, first
-        self.shape, self.ndim, self.size = values.shape, values.ndim, values.size
+        self.name = name
+        self.dtype = dtype
+        self.values = values
+        self.first = first
+        self.shape = values.shape
+        self.ndim = values.ndim
+        self.size = values.size
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -64,7 +69,9 @@ class Simulated:
         self.kernels = {f.name: space[f.name] for f in functions}
 
     def array(self, given: Sequence[Any], data: bytes, _clock: Any, mode: str) -> Array:
-        """As numpy has it; the simulator writes to all of them, so inputs are looked at afterwards."""
+        """As numpy has it; the simulator writes to all of them, so inputs are looked at
+        afterwards.
+        """
         name, dtype, shape = given
         if dtype == "bf16":
             raise Broken("type", "the simulator has no bf16")

@@ -1,4 +1,6 @@
-"""Threads of a launch: blocks one after another, the threads of a block in rounds from barrier to barrier."""
+"""Threads of a launch: blocks one after another, the threads of a block in rounds from barrier to
+barrier.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,10 @@ class _Rounds:
         order: list[int],
         clock: Clock,
     ) -> None:
-        self.running, self.threads, self.order, self.clock = running, threads, order, clock
+        self.running = running
+        self.threads = threads
+        self.order = order
+        self.clock = clock
         self.at: dict[int, tuple[Any, ...]] = {}  # who waits where
         self.answers: dict[int, Any] = {}
 
@@ -120,8 +125,12 @@ class _Rounds:
 
     def _exchange(self, warp: Sequence[int]) -> bool:
         """Serve the lanes that stand at an operation of their warp; whether there were any."""
-        asking = {place: self.at[place] for place in warp if (place in self.at and self.at[place][1][:4] != "sync")
-                  or (place in self.at and self.at[place][1] == "syncwarp")}  # fmt: skip
+        asking = {
+            place: self.at[place]
+            for place in warp
+            if (place in self.at and self.at[place][1][:4] != "sync")
+            or (place in self.at and self.at[place][1] == "syncwarp")
+        }
         if not asking:
             return False
         sites = {request[0] for request in asking.values()}
@@ -133,7 +142,8 @@ class _Rounds:
         if len(sites) > 1 or lanes != wanted:
             raise Broken(
                 "warp",
-                f"{first[1]} at {first[0]}: lanes {_few(lanes)} came, and {_few(wanted)} are named in its mask",
+                f"{first[1]} at {first[0]}: lanes {_few(lanes)} came, and {_few(wanted)} are named"
+                " in its mask",
             )
         by_lane = {place % WARP: request for place, request in asking.items()}
         for place, request in asking.items():
@@ -157,20 +167,24 @@ class _Rounds:
             )
             raise Broken(
                 "barrier",
-                f"a barrier that not all threads of the block reach: {who}, others wait at {_few(sites)}",
+                f"a barrier that not all threads of the block reach: {who}, others wait at"
+                f" {_few(sites)}",
             )
         name = next(iter(self.at.values()))[1]
         values = [self.at[place][2] if len(self.at[place]) > 2 else 0 for place in self.running]
         joined = {
-            "syncthreads_count": sum(map(bool, values)), "syncthreads_and": int(all(values)), "syncthreads_or": int(any(values)),
-        }.get(name)  # fmt: skip
+            "syncthreads_count": sum(map(bool, values)),
+            "syncthreads_and": int(all(values)),
+            "syncthreads_or": int(any(values)),
+        }.get(name)
         self.answers = dict.fromkeys(self.running, joined)
         self.at.clear()
         self.clock.epoch += 1
 
 
 def _served(request: tuple[Any, ...], lane: int, by_lane: dict[int, tuple[Any, ...]]) -> Any:
-    name, values = request[1], request[3:]
+    name = request[1]
+    values = request[3:]
     if name == "syncwarp":
         return None
     if name in ("all_sync", "any_sync", "ballot_sync", "eq_sync"):
@@ -180,10 +194,14 @@ def _served(request: tuple[Any, ...], lane: int, by_lane: dict[int, tuple[Any, .
         if name == "eq_sync":
             return len({other[3] for other in by_lane.values()}) == 1
         return all(said.values()) if name == "all_sync" else any(said.values())
-    value, by = values[0], values[1]
+    value = values[0]
+    by = values[1]
     source = {
-        "shfl_sync": by % WARP, "shfl_up_sync": lane - by, "shfl_down_sync": lane + by, "shfl_xor_sync": lane ^ by,
-    }[name]  # fmt: skip
+        "shfl_sync": by % WARP,
+        "shfl_up_sync": lane - by,
+        "shfl_down_sync": lane + by,
+        "shfl_xor_sync": lane ^ by,
+    }[name]
     if not 0 <= source < WARP:
         return value  # beyond the warp a lane keeps its own
     if source not in by_lane:

@@ -1,7 +1,9 @@
-"""What people write around kernels and means nothing to them: taken off before a program is held against the rules.
+"""What people write around kernels and means nothing to them: taken off before a program is held
+against the rules.
 
-A block for ``__main__``, ``__all__``, texts, annotations, the message of an assertion and what ``run`` returns are dropped; a
-private name loses its underscore; a helper of one expression, as ``cdiv``, is written out where ``run`` calls it.
+A block for ``__main__``, ``__all__``, texts, annotations, the message of an assertion and what
+``run`` returns are dropped; a private name loses its underscore; a helper of one expression, as
+``cdiv``, is written out where ``run`` calls it.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ __all__ = ["Untidy", "tidied", "trimmed"]
 
 NODES = 4000  # of all helpers that are written out
 _TYPES = (
-    ast.Name, ast.Attribute, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.Slice, ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub,
-    ast.expr_context,
+    ast.Name, ast.Attribute, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.Slice, ast.BinOp,
+    ast.BitOr, ast.UnaryOp, ast.USub, ast.expr_context,
 )  # fmt: skip
 
 
@@ -27,7 +29,8 @@ class Untidy(Exception):
     """It cannot be taken off.  ``line`` counts from 1 within the program."""
 
     def __init__(self, line: int, said: str) -> None:
-        self.line, self.said = line, said
+        self.line = line
+        self.said = said
         super().__init__(f"line {line}: {said}")
 
 
@@ -112,7 +115,8 @@ def _identifiers(tree: ast.Module) -> Iterator[tuple[str, bool]]:
 def _private(tree: ast.Module) -> dict[str, str]:
     """``_name`` → a name without its underscore that nothing else has."""
     found = list(_identifiers(tree))
-    taken, renamed = {name for name, _ in found}, {}
+    taken = {name for name, _ in found}
+    renamed = {}
     for name in sorted({name for name, given in found if given}):
         if name.startswith("_") and not name.startswith("__") and len(name) > 1:
             new = name[1:] + "_" if name[1].isalpha() else f"v{name}_"
@@ -171,7 +175,9 @@ class _Plan(ast.NodeTransformer):
     """``run``: helpers are written out; what it returns reaches nobody."""
 
     def __init__(self, helpers: dict[str, ast.FunctionDef]) -> None:
-        self.helpers, self.left, self.inside = helpers, NODES, 0
+        self.helpers = helpers
+        self.left = NODES
+        self.inside = 0
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
         names = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]

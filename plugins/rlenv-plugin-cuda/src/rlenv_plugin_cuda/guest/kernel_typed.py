@@ -1,10 +1,12 @@
-"""Kernels and device functions for the types of one launch: every operation rounds to its type, as a device does.
+"""Kernels and device functions for the types of one launch: every operation rounds to its type, as
+a device does.
 
-Python computes in 64 bits.  A sum, product, quotient or square root of numbers of at most 24 bits that is rounded
-to 53 bits first and then to its type is rounded correctly, so one rounding behind each operation is exact.
-Functions of ``math`` are those of the C library in double precision, rounded once to their type: they are nearly
-always the nearest number, where a GPU's may be off by a few units in the last place.
-With ``contract``, ``a * b + c`` of one expression is rounded once, as GPU compilers do by default.
+Python computes in 64 bits.  A sum, product, quotient or square root of numbers of at most 24 bits
+that is rounded to 53 bits first and then to its type is rounded correctly, so one rounding behind
+each operation is exact. Functions of ``math`` are those of the C library in double precision,
+rounded once to their type: they are nearly always the nearest number, where a GPU's may be off by a
+few units in the last place. With ``contract``, ``a * b + c`` of one expression is rounded once, as
+GPU compilers do by default.
 """
 
 from __future__ import annotations
@@ -31,17 +33,21 @@ __all__ = ["Code"]
 
 _MASK = (1 << 64) - 1
 _WHOLE = {
-    ast.FloorDiv: "_floordiv", ast.Mod: "_mod", ast.Pow: "_pow", ast.LShift: "_shl", ast.RShift: "_shr",
+    ast.FloorDiv: "_floordiv", ast.Mod: "_mod", ast.Pow: "_pow", ast.LShift: "_shl",
+    ast.RShift: "_shr",
 }  # fmt: skip
 _RING = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _FUSED = ("f2", "bf16", "f4", "f8")
 
 
 class Code:
-    """An answer: its constants and plan, and its kernels for each combination of types that is launched."""
+    """An answer: its constants and plan, and its kernels for each combination of types that is
+    launched.
+    """
 
     def __init__(self, answer: Answer) -> None:
-        self.answer, self.waits = answer, waiting(answer)
+        self.answer = answer
+        self.waits = waiting(answer)
         self.kinds: dict[str, Kind] = {}
         body: list[ast.stmt] = []
         for name, node in answer.constants.items():
@@ -108,7 +114,8 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     contract = False
     fusible = False
 
-    # -- where definitions meet ------------------------------------------------------------------------
+    # -- where definitions meet
+    # ------------------------------------------------------------------------
 
     def visit_If(self, node: ast.If) -> ast.stmt:
         self.generic_visit(node)
@@ -143,7 +150,9 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         kind = _kind(node)
-        made = ast.IfExp(self.visit(node.test), self._cast(node.body, kind), self._cast(node.orelse, kind))  # fmt: skip
+        made = ast.IfExp(
+            self.visit(node.test), self._cast(node.body, kind), self._cast(node.orelse, kind)
+        )
         return ast.copy_location(made, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
@@ -163,7 +172,8 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
             return _call("_to_i8", made)
         return made
 
-    # -- arithmetic ------------------------------------------------------------------------------------
+    # -- arithmetic
+    # ------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         bare = getattr(node, "bare", False)
@@ -172,8 +182,11 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     def arithmetic(
         self, at: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr, *, bare: bool = False
     ) -> ast.expr:
-        """An operation on two operands that are not rewritten yet; ``bare``: what takes it rounds it."""
-        a, b = _kind(left), _kind(right)
+        """An operation on two operands that are not rewritten yet; ``bare``: what takes it rounds
+        it.
+        """
+        a = _kind(left)
+        b = _kind(right)
         kind = kinds.binary(type(op), a, b)
         if a.whole and b.whole:
             made = self._integers(left, op, right, kind)
@@ -193,9 +206,12 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
                 self.fusible = True
                 if self.contract:
                     return self._fused(factor, op, other, kind, first=factor is left)
-        first, second = self._cast(left, kind), self._cast(right, kind)
+        first = self._cast(left, kind)
+        second = self._cast(right, kind)
         if isinstance(op, (ast.FloorDiv, ast.Mod)):
-            return _call("_fdiv" if isinstance(op, ast.FloorDiv) else "_fmod", first, second, _to(kind))  # fmt: skip
+            return _call(
+                "_fdiv" if isinstance(op, ast.FloorDiv) else "_fmod", first, second, _to(kind)
+            )
         if isinstance(op, (ast.Div, ast.Pow)):
             made: ast.expr = _call("_div" if isinstance(op, ast.Div) else "_pow", first, second)
         else:
@@ -212,7 +228,8 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return _call("_fma", a, b, c, _to(kind))
 
     def _integers(self, left: ast.expr, op: ast.operator, right: ast.expr, kind: Kind) -> ast.expr:
-        a, b = _kind(left), _kind(right)
+        a = _kind(left)
+        b = _kind(right)
         if isinstance(op, ast.Div):
             return _call("_div", self._cast(left, FLOAT), self._cast(right, FLOAT))
         name = _WHOLE.get(type(op), "")
@@ -226,7 +243,8 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return _wrapped(made, kind, bits, always=bool(name))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        of, kind = _kind(node.operand), _kind(node)
+        of = _kind(node.operand)
+        kind = _kind(node)
         operand = self.visit(node.operand)
         op = ast.Not() if kind.code == "b1" else node.op
         made: ast.expr = ast.copy_location(ast.UnaryOp(op, operand), node)
@@ -251,10 +269,12 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         self.generic_visit(node)
         return node
 
-    # -- stores ----------------------------------------------------------------------------------------
+    # -- stores
+    # ----------------------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        (target, *more), kind = node.targets, _kind(node.value)
+        (target, *more) = node.targets
+        kind = _kind(node.value)
         if isinstance(target, ast.Subscript) and not more:
             if kind.code == _kind(target).code:
                 node.value.bare = True  # type: ignore[attr-defined]
@@ -266,7 +286,8 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        kind, target = _kind(node), node.target
+        kind = _kind(node)
+        target = node.target
         if isinstance(target, ast.Name):
             left: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             left.numeric = _kind(target)  # type: ignore[attr-defined]
@@ -289,10 +310,12 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         made = ast.Subscript(flat.value, ast.Name("_at", ast.Load()), ast.Store())
         return ast.copy_location(ast.Assign([made], result), node)
 
-    # -- calls -----------------------------------------------------------------------------------------
+    # -- calls
+    # -----------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        kind, args = _kind(node), node.args
+        kind = _kind(node)
+        args = node.args
         full = self.answer.dotted(node.func)
         module, _, name = full.partition(".")
         if not full and isinstance(node.func, ast.Name):
@@ -304,7 +327,9 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
             if name in ("abs", "round") and (name == "abs" or not kind.whole):
                 return ast.copy_location(_rounded(super().visit_Call(node), kind), node)
         elif full == "cuda.fma":
-            return ast.copy_location(_call("_fma", *(self._cast(part, kind) for part in args), _to(kind)), node)  # fmt: skip
+            return ast.copy_location(
+                _call("_fma", *(self._cast(part, kind) for part in args), _to(kind)), node
+            )
         elif module == "math" or name in ("cbrt", "rsqrt"):
             return ast.copy_location(_rounded(super().visit_Call(node), kind), node)
         elif name == "selp":
@@ -323,7 +348,8 @@ class _Ready(ast.expr):
 
     def __init__(self, made: ast.expr, kind: Kind) -> None:
         super().__init__()
-        self.made, self.numeric = made, kind
+        self.made = made
+        self.numeric = kind
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
@@ -353,7 +379,9 @@ def _rounded(made: ast.expr, kind: Kind) -> ast.expr:
 
 
 def _wrapped(made: ast.expr, kind: Kind, bits: int, *, always: bool = False) -> ast.expr:
-    """An integer of so many bits as its type keeps it; what ``always`` is of 64 signed bits already."""
+    """An integer of so many bits as its type keeps it; what ``always`` is of 64 signed bits
+    already.
+    """
     if kind.code == "u8":
         return ast.BinOp(made, ast.BitAnd(), ast.Constant(_MASK)) if bits > 63 else made
     return _call("_to_i8", made) if bits > BITS["i8"] and not always else made

@@ -1,9 +1,11 @@
-"""Types of the expressions of one function, for one combination of argument types, as numba infers them.
+"""Types of the expressions of one function, for one combination of argument types, as numba infers
+them.
 
-Variables are typed by flow, as numba's single-assignment form does: each definition has the type of its value, and
-where definitions meet (after an ``if``, at the head and the end of a loop) the variable has the type that holds
-them all.  Expressions get their type as the attribute ``numeric``.  Statements after which an integer becomes a float, since
-definitions meet there, get ``casts``: names of variables.
+Variables are typed by flow, as numba's single-assignment form does: each definition has the type of
+its value, and where definitions meet (after an ``if``, at the head and the end of a loop) the
+variable has the type that holds them all.  Expressions get their type as the attribute ``numeric``.
+Statements after which an integer becomes a float, since definitions meet there, get ``casts``:
+names of variables.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Typing"]
 
 _COMPARE = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 _BITS32 = Kind("i4", 32)
 
@@ -56,7 +58,9 @@ class Typing:
         constants: dict[str, tuple[Kind, object]],
         callee: Callable[[str, tuple[Kind, ...]], tuple[str, Kind]],
     ) -> None:
-        self.answer, self.constants, self.callee = answer, constants, callee
+        self.answer = answer
+        self.constants = constants
+        self.callee = callee
         self.loops: list[_Loop] = []
         self.heads: dict[ast.stmt, Scope] = {}
         self.returned: list[tuple[ast.Return, Kind]] = []
@@ -73,10 +77,13 @@ class Typing:
                 _mark(at, to=kind)
         return kind
 
-    # -- statements ----------------------------------------------------------------------------------
+    # -- statements
+    # ----------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt], scope: Scope | None) -> Scope | None:
-        """The scope behind a block, None where nothing goes on there; what is never reached is taken out."""
+        """The scope behind a block, None where nothing goes on there; what is never reached is
+        taken out.
+        """
         for place, node in enumerate(body):
             if scope is None:
                 del body[place:]
@@ -150,7 +157,8 @@ class Typing:
             value = self._value(node.operand)
             return None if value is None else not value
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            left, right = self._value(node.left), self._value(node.comparators[0])
+            left = self._value(node.left)
+            right = self._value(node.comparators[0])
             compare = _COMPARE[type(node.ops[0])]
             return None if left is None or right is None else compare(left, right)
         return None
@@ -165,7 +173,8 @@ class Typing:
             _mark(node.iter, numeric=target)
         head = kinds.joined(scope, self.heads.get(node)) or scope
         for turn in range(16):
-            loop, inside = _Loop(), dict(head)
+            loop = _Loop()
+            inside = dict(head)
             if isinstance(node, ast.For):
                 assert isinstance(node.target, ast.Name)
                 inside[node.target.id] = target
@@ -192,7 +201,8 @@ class Typing:
             _mark(at, casts=kinds.casts(each, after))
         return after
 
-    # -- expressions ---------------------------------------------------------------------------------
+    # -- expressions
+    # ---------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr, scope: Scope) -> Kind:
         """The type of an expression; it and its parts are marked with theirs."""
@@ -244,7 +254,8 @@ class Typing:
         return Kind("tuple", 0, 0, tuple(self.expression(part, scope) for part in node.elts))
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Kind:
-        of, index = self.expression(node.value, scope), self.expression(node.slice, scope)
+        of = self.expression(node.value, scope)
+        index = self.expression(node.slice, scope)
         if of.code == "tuple":
             value = self._value(node.slice)
             same = set(of.parts)
@@ -257,7 +268,8 @@ class Typing:
         return kinds.array(of.code, max(0, of.ndim - count))
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Kind:
-        left, right = self._number(node.left, scope), self._number(node.right, scope)
+        left = self._number(node.left, scope)
+        right = self._number(node.right, scope)
         return kinds.binary(type(node.op), left, right)
 
     def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Kind:

@@ -1,7 +1,8 @@
-"""What people write and numba compiles, in the words of the rules: loops over tuples, and types of arrays by name.
+"""What people write and numba compiles, in the words of the rules: loops over tuples, and types of
+arrays by name.
 
-``for d in (16, 8):`` becomes a loop over ``range(2)`` that begins with ``d = 16 if d_at == 0 else 8``; ``"int32"``,
-``np.dtype("int32")`` and ``int`` become the type of numpy that they name.
+``for d in (16, 8):`` becomes a loop over ``range(2)`` that begins with ``d = 16 if d_at == 0 else
+8``; ``"int32"``, ``np.dtype("int32")`` and ``int`` become the type of numpy that they name.
 """
 
 from __future__ import annotations
@@ -20,11 +21,26 @@ __all__ = ["usual"]
 
 MOST = 32  # elements of a tuple that a loop goes over
 _TYPES = {
-    **{code: name for name, code in reversed(DTYPES.items()) if name != "intp"}, **{name: name for name in DTYPES},
-    "bool": "bool_", "half": "float16", "single": "float32", "double": "float64", "float": "float64", "int": "int64",
-    "b1": "bool_", "?": "bool_",
-}  # fmt: skip
-_ELEMENTS = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)  # fmt: skip
+    **{code: name for name, code in reversed(DTYPES.items()) if name != "intp"},
+    **{name: name for name in DTYPES},
+    "bool": "bool_",
+    "half": "float16",
+    "single": "float32",
+    "double": "float64",
+    "float": "float64",
+    "int": "int64",
+    "b1": "bool_",
+    "?": "bool_",
+}
+_ELEMENTS = (
+    ast.Constant,
+    ast.Name,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+)
 _USUAL = {"order": "C", "stream": 0, "strides": None}  # what numba takes if nothing is said
 
 
@@ -107,8 +123,10 @@ class _Loops(ast.NodeTransformer):
         nodes = list(ast.walk(tree))
         self.given = Counter(node.arg for node in nodes if isinstance(node, ast.arg))
         self.given.update(
-            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        )  # fmt: skip
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
         self.tuples = {
             node.targets[0].id: node.value
             for node in nodes
@@ -126,12 +144,16 @@ class _Loops(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.For:
         self.generic_visit(node)
-        over, target, counter = node.iter, node.target, ""
+        over = node.iter
+        target = node.target
+        counter = ""
         if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "enumerate":
             plain = len(over.args) == 1 and not over.keywords  # counted from 0
             both = target.elts if isinstance(target, ast.Tuple) and plain else []
             if len(both) == 2 and isinstance(both[0], ast.Name):
-                over, target, counter = over.args[0], both[1], both[0].id
+                over = over.args[0]
+                target = both[1]
+                counter = both[0].id
         values = self._values(over)
         if values is None:
             return node

@@ -1,4 +1,6 @@
-"""Frames on the channel of a sandbox: how many bytes there are, as four of them, little endian, and then these."""
+"""Frames on the channel of a sandbox: how many bytes there are, as four of them, little endian, and
+then these.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ def say(head: Mapping[str, object], parts: Iterable[bytes] = ()) -> None:
 
 def cut(body: bytes, sizes: Iterable[int]) -> list[bytes]:
     """Bytes in parts of these sizes."""
-    parts, place = [], 0
+    parts = []
+    place = 0
     for size in sizes:
         parts.append(body[place : place + size])
         place += size

@@ -1,4 +1,6 @@
-"""CUDA C++ on the CPU: compiled by g++ for a machine of ours that checks every access, in one fresh process an answer."""
+"""CUDA C++ on the CPU: compiled by g++ for a machine of ours that checks every access, in one fresh
+process an answer.
+"""
 
 from __future__ import annotations
 
@@ -35,19 +37,26 @@ _FLOATS = ("f4", "f8")
 _NARROW = re.compile(r"char|short|bool|int8|int16")
 CHECKED = {
     "orders": ORDERS,
-    "found": "outputs that depend on the order of threads or blocks, races on one element, accesses outside of arrays, reads "
-    "of what was never written, barriers and warps that diverge, written inputs, kernels without an end",
-    "missed": "accesses that the compiler removed, or that leave one shared array for another through a pointer, orders "
-    "that no run had, weak memory order, registers, spills and time",
+    "found": (
+        "outputs that depend on the order of threads or blocks, races on one element, accesses"
+        " outside of arrays, reads of what was never written, barriers and warps that diverge,"
+        " written inputs, kernels without an end"
+    ),
+    "missed": (
+        "accesses that the compiler removed, or that leave one shared array for another through a"
+        " pointer, orders that no run had, weak memory order, registers, spills and time"
+    ),
 }
 
 
 @frozen
 class Cpu:
-    """Runs all blocks of a launch one after another, a fiber for each thread, in three orders of threads and blocks.
+    """Runs all blocks of a launch one after another, a fiber for each thread, in three orders of
+    threads and blocks.
 
-    It finds what ``CHECKED`` says.  The response is native code, and could switch each check off: its outputs of all
-    orders are compared with the golden model by the judge, whatever the process says, and checks only take away.
+    It finds what ``CHECKED`` says.  The response is native code, and could switch each check off:
+    its outputs of all orders are compared with the golden model by the judge, whatever the process
+    says, and checks only take away.
     """
 
     name: str = "cuda-cpu"
@@ -85,7 +94,9 @@ class Cpu:
 
 
 def _may_fuse(kernel: Kernel) -> bool:
-    """Whether the device's compiler may round a product and a sum once, and there are numbers to round."""
+    """Whether the device's compiler may round a product and a sum once, and there are numbers to
+    round.
+    """
     arrays = (*kernel.inputs, *kernel.outputs)
     return kernel.tol.contract is not False and any(array.dtype in _FLOATS for array in arrays)
 
@@ -155,7 +166,8 @@ def _order(case: Case, plan: Plan, names: Sequence[str]) -> bytes:
     """A case as ``answer`` of machine.cpp reads it."""
     kernel = case.kernel
     made = ZEROED if kernel.output_init == "zero" else OUTPUT
-    inputs, outputs = inputs_of(case), case.poison
+    inputs = inputs_of(case)
+    outputs = case.poison
     codes = [array.dtype for array in (*kernel.inputs, *kernel.outputs) if not array.scalar]
     modes = [INPUT] * len(inputs) + [made] * len(outputs)
     grains = [min(SIZES[code].bit_length() - 1, 2) for code in codes]

@@ -1,7 +1,9 @@
-"""CUDA C++ as an object for this machine's processor: g++ in the sandbox, on a header of ours and no other.
+"""CUDA C++ as an object for this machine's processor: g++ in the sandbox, on a header of ours and
+no other.
 
-The object may call the mathematics of the C library and ``machine.cpp``, which the linker sees to, and nothing of it runs
-when it is loaded.  This keeps honest answers honest; what a dishonest one gains by a way around it are its own outputs.
+The object may call the mathematics of the C library and ``machine.cpp``, which the linker sees to,
+and nothing of it runs when it is loaded.  This keeps honest answers honest; what a dishonest one
+gains by a way around it are its own outputs.
 """
 
 from __future__ import annotations
@@ -32,21 +34,33 @@ HEADER = "rlenv_cuda.h"
 HALF = '#error "16-bit floating-point numbers are not run on a CPU here"\n'
 _MAIN = b'extern "C" int rl_main();\nint main() { return rl_main(); }\n'
 _COMMON = ("-std=c++17", "-fPIC", "-fno-exceptions", "-fno-rtti", "-pipe")
-_MACHINE = ("-O2", "-fvisibility=hidden", "-shared", "machine.cpp", "-o", "machine.so", "-Wl,-soname,machine.so")  # fmt: skip
+_MACHINE = (
+    "-O2",
+    "-fvisibility=hidden",
+    "-shared",
+    "machine.cpp",
+    "-o",
+    "machine.so",
+    "-Wl,-soname,machine.so",
+)
 _CHECKED = (
     "-O1", "-g1", "-Werror=vla", "-D__CUDACC__", "-D__CUDA_ARCH__=900",
-    "-fsanitize=thread,bounds,alignment,object-size", "--param", "tsan-instrument-func-entry-exit=0",
-    "-ftrivial-auto-var-init=pattern", "-fno-threadsafe-statics", "-fwrapv", "-fno-strict-aliasing",
-    "-fno-tree-loop-distribute-patterns", "-fmax-errors=5", "-nostdinc", "-I.", "-include", HEADER, "-include", NAME,
+    "-fsanitize=thread,bounds,alignment,object-size", "--param",
+    "tsan-instrument-func-entry-exit=0", "-ftrivial-auto-var-init=pattern",
+    "-fno-threadsafe-statics", "-fwrapv", "-fno-strict-aliasing",
+    "-fno-tree-loop-distribute-patterns", "-fmax-errors=5", "-nostdinc", "-I.", "-include", HEADER,
+    "-include", NAME,
 )  # fmt: skip
-# With the second, g++ rounds `a * b + c` once, as nvcc does unless it is told otherwise.  Its pass for that belongs to
-# -fexpensive-optimizations (https://gcc.gnu.org/onlinedocs/gcc/Optimize-Options.html).
+# With the second, g++ rounds `a * b + c` once, as nvcc does unless it is told otherwise.  Its pass
+# for that belongs to -fexpensive-optimizations
+# (https://gcc.gnu.org/onlinedocs/gcc/Optimize-Options.html).
 _ROUNDS = {
     False: ("-ffp-contract=off",),
     True: ("-ffp-contract=fast", "-mfma", "-fexpensive-optimizations"),
 }
 _LINKED = (
-    "-nostdlib", "-shared", "-Wl,-z,defs", "-x", "c++", "kernel.cu", "-x", "none", "machine.so", "-lm", "-lgcc", "-o", "answer.so",
+    "-nostdlib", "-shared", "-Wl,-z,defs", "-x", "c++", "kernel.cu", "-x", "none", "machine.so",
+    "-lm", "-lgcc", "-o", "answer.so",
 )  # fmt: skip
 # Of what runs when an object is loaded there is one entry: the sanitizer's, which every object has.
 _LOADS = """"$@" >&2 || exit 1
@@ -89,9 +103,14 @@ def symbol(name: str) -> str:
 def profile(box: Box) -> Profile:
     """Where the compiler runs."""
     return Profile(
-        runtime="native", cpu_s=SECONDS, wall_s=PATIENCE * SECONDS, memory_mb=MEMORY_MB, pids=16, output_bytes=FRAME_BYTES,
+        runtime="native",
+        cpu_s=SECONDS,
+        wall_s=PATIENCE * SECONDS,
+        memory_mb=MEMORY_MB,
+        pids=16,
+        output_bytes=FRAME_BYTES,
         min_isolation=box.min_isolation,
-    )  # fmt: skip
+    )
 
 
 async def _ran(words: list[str], files: dict[str, bytes], box: Box, seconds: float) -> Exit:
@@ -182,7 +201,9 @@ def rewritten(source: str) -> str:
     for match in _STATIC.finditer(text):
         source = source[: match.start()] + " " * len(match[0]) + source[match.end() :]
     for match in reversed([*_DYNAMIC.finditer(text)]):
-        kind, name, lines = match[1].strip(), match[2], "\n" * match[0].count("\n")
+        kind = match[1].strip()
+        name = match[2]
+        lines = "\n" * match[0].count("\n")
         made = f"{kind} *const {name} = ({kind} *)rl_dynamic;{lines}"
         source = source[: match.start()] + made + source[match.end() :]
     return source

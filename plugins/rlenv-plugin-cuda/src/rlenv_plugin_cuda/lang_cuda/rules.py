@@ -1,8 +1,10 @@
 """What a CUDA C++ answer may say: kernels with ``extern "C"``, and a launch plan.
 
-The plan is in a comment: ``// launch:`` alone on its line, then ``// def run(a, b, o):`` and what follows, each
-line a comment of its own.  A launch is ``kernel[grid, block](…)`` or ``kernel[grid, block, 0, shared](…)``; arrays of
-its own are ``cuda.device_array(shape, dtype)``.  ``joined`` makes one text of kernels and a plan beside them.
+The plan is in a comment: ``// launch:`` alone on its line, then ``// def run(a, b, o):`` and what
+follows, each
+line a comment of its own.  A launch is ``kernel[grid, block](…)`` or ``kernel[grid, block, 0,
+shared](…)``; arrays of its own are ``cuda.device_array(shape, dtype)``.  ``joined`` makes one text
+of kernels and a plan beside them.
 """
 
 from __future__ import annotations
@@ -81,7 +83,10 @@ def read(source: str) -> Answer:
         raise Refused(*state)
     found = kernels(plain_text)
     if not 1 <= len(found) <= KERNELS:
-        said = f'{len(found)} kernels; from 1 to {KERNELS} of the form extern "C" __global__ void name(…)'
+        said = (
+            f'{len(found)} kernels; from 1 to {KERNELS} of the form extern "C" __global__ void'
+            " name(…)"
+        )
         raise Refused(1, said)
     _check_functions(text)
     names = Names()
@@ -99,9 +104,14 @@ def read(source: str) -> Answer:
 
 
 def _check_functions(text: str) -> None:
-    """Raise Refused where a function outside of types is not said to be a device's: no kernel may call it."""
+    """Raise Refused where a function outside of types is not said to be a device's: no kernel may
+    call it.
+    """
     text = _DIRECTIVE.sub(lambda match: "\n" * match[0].count("\n"), text)
-    line, inside, scopes = 1, 0, [False]  # whether what is open is anything but a namespace
+    # whether what is open is anything but a namespace
+    line = 1
+    inside = 0
+    scopes = [False]
     head = ""
     for piece in _MARK.split(text):
         line += piece.count("\n")
@@ -119,7 +129,10 @@ def _check_functions(text: str) -> None:
 def _plan(source: str, names: Names) -> ast.FunctionDef:
     starts = list(_LAUNCH.finditer(source))
     if not starts:
-        said = "there is no launch plan: a block of Python with `def run(*inputs, *outputs)`, or `// launch:`"
+        said = (
+            "there is no launch plan: a block of Python with `def run(*inputs, *outputs)`, or `//"
+            " launch:`"
+        )
         raise Refused(1, said)
     begin = source.count("\n", 0, starts[-1].end()) + 1
     comments = map(_COMMENT.fullmatch, source.split("\n")[begin:])

@@ -15,18 +15,22 @@ _BOUNDS = re.compile(
     r"\s*__(?:launch_bounds|maxnreg|cluster_dims|attribute|align|block_size)__\s*\("
 )
 _PLAIN = {
-    "float": "f4", "double": "f8", "int": "i4", "unsigned": "u4", "unsigned int": "u4", "long": "i8", "long int": "i8",
-    "long long": "i8", "long long int": "i8", "unsigned long": "u8", "unsigned long long": "u8", "size_t": "u8",
-    "short": "i2", "unsigned short": "u2", "char": "i1", "signed char": "i1", "unsigned char": "u1", "bool": "b1",
-    "unsigned long int": "u8", "unsigned long long int": "u8", "short int": "i2", "unsigned short int": "u2",
-    "half": "f2", "__half": "f2", "nv_bfloat16": "bf16", "__nv_bfloat16": "bf16", "int8_t": "i1", "int16_t": "i2", "int32_t": "i4", "int64_t": "i8",
-    "uint8_t": "u1", "uint16_t": "u2", "uint32_t": "u4", "uint64_t": "u8",
+    "float": "f4", "double": "f8", "int": "i4", "unsigned": "u4", "unsigned int": "u4",
+    "long": "i8", "long int": "i8", "long long": "i8", "long long int": "i8", "unsigned long": "u8",
+    "unsigned long long": "u8", "size_t": "u8", "short": "i2", "unsigned short": "u2", "char": "i1",
+    "signed char": "i1", "unsigned char": "u1", "bool": "b1", "unsigned long int": "u8",
+    "unsigned long long int": "u8", "short int": "i2", "unsigned short int": "u2", "half": "f2",
+    "__half": "f2", "nv_bfloat16": "bf16", "__nv_bfloat16": "bf16", "int8_t": "i1", "int16_t": "i2",
+    "int32_t": "i4", "int64_t": "i8", "uint8_t": "u1", "uint16_t": "u2", "uint32_t": "u4",
+    "uint64_t": "u8",
 }  # fmt: skip
 
 
 @frozen
 class Parameter:
-    """One parameter: ``code`` of its elements ("" for a type that has none here), and whether it points to them."""
+    """One parameter: ``code`` of its elements ("" for a type that has none here), and whether it
+    points to them.
+    """
 
     name: str
     code: str
@@ -88,7 +92,9 @@ def _closed(text: str, place: int) -> int:
 
 
 def _parts(text: str) -> list[str]:
-    found, depth, start = [], 0, 0
+    found = []
+    depth = 0
+    start = 0
     for place, letter in enumerate(text):
         depth += {"(": 1, ")": -1, "<": 1, ">": -1}.get(letter, 0)
         if letter == "," and not depth:

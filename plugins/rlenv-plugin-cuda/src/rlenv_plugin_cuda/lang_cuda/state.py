@@ -1,4 +1,6 @@
-"""What a CUDA C++ program would keep from one launch to the next: variables of the device that can change."""
+"""What a CUDA C++ program would keep from one launch to the next: variables of the device that can
+change.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _FIXED = re.compile(r"\b(?:const|constexpr|__constant__|__shared__)\b")
 _POINTER = re.compile(r"\bconst\b[^*]*\*(?!\s*const\b)")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
 _QUALIFIERS = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+((?:(?:__(?:device|global|forceinline|inline|noinline)__|inline|static|extern|void)\b[ \t]*)+)$",
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)["
+    r" \t]+((?:(?:__(?:device|global|forceinline|inline|noinline)__|inline|static|extern|void)\b["
+    r" \t]*)+)$",
     re.M,
 )
 _NAMED = re.compile(r"#[ \t]*(?:define|undef)[ \t]+(\w+)")
@@ -36,7 +40,9 @@ def unfolded(source: str) -> str:
 
 
 def kept(source: str) -> tuple[int, str] | None:
-    """(line, why) of the first variable that outlives a launch and can change; None where there is none."""
+    """(line, why) of the first variable that outlives a launch and can change; None where there is
+    none.
+    """
     text = bare(source)
     for directive in _DIRECTIVE.finditer(text):
         word = _STORAGE.search(directive[0])
@@ -50,9 +56,10 @@ def kept(source: str) -> tuple[int, str] | None:
         if _OPERATOR.search(whole) or (end is not None and end[0] in "({"):
             continue  # a function
         if not _FIXED.search(whole) or _POINTER.search(whole):
-            return _line(
-                text, word.start()
-            ), f"a variable with `{word[0]}` keeps what it holds from launch to launch"
+            return (
+                _line(text, word.start()),
+                f"a variable with `{word[0]}` keeps what it holds from launch to launch",
+            )
     return None
 
 

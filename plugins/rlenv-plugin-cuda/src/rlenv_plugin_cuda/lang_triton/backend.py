@@ -1,4 +1,6 @@
-"""Triton kernels on the CPU: Triton's interpreter on checked memory, one fresh process of the sandbox per answer."""
+"""Triton kernels on the CPU: Triton's interpreter on checked memory, one fresh process of the
+sandbox per answer.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ BOOT = "from rlenv_plugin_cuda.lang_triton.guest.triton_serve import serve; serv
 MEMORY_MB = 1536
 OVERHEAD_S = 1.0  # of CPU, for what is not a case
 _MODULES = (
-    "body", "guest/triton_functions", "guest/triton_host", "guest/triton_library", "guest/triton_machine", "guest/triton_rounding",
-    "guest/triton_serve", "memory", "names", "races", "rules",
+    "body", "guest/triton_functions", "guest/triton_host", "guest/triton_library",
+    "guest/triton_machine", "guest/triton_rounding", "guest/triton_serve", "memory", "names",
+    "races", "rules",
 )  # fmt: skip
 
 
@@ -30,9 +33,9 @@ _MODULES = (
 class Triton:
     """Runs the programs of a grid one after another, in an order that the case's seed draws.
 
-    It finds accesses out of bounds, reads of what was never written, masked elements that are used, races between
-    programs, between lanes of a store, and of lanes without a barrier, written inputs, and kernels without an end.
-    Neither torch nor a GPU is needed.
+    It finds accesses out of bounds, reads of what was never written, masked elements that are used,
+    races between programs, between lanes of a store, and of lanes without a barrier, written
+    inputs, and kernels without an end. Neither torch nor a GPU is needed.
     """
 
     name: str = "triton-interpreter"

@@ -13,7 +13,8 @@ __all__ = ["check_kernel", "is_libdevice"]
 
 DEPTH = 60
 _TEXTS = frozenset([
-    "cache_modifier", "eviction_policy", "input_precision", "sem", "scope", "padding_option", "propagate_nan",
+    "cache_modifier", "eviction_policy", "input_precision", "sem", "scope", "padding_option",
+    "propagate_nan",
 ])  # fmt: skip
 _NUMBERS = frozenset({"inf", "-inf", "+inf", "nan", "infinity", "-infinity"})
 _COMPOUND = (ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.IfExp)

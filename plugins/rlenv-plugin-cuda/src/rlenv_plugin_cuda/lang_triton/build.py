@@ -1,7 +1,9 @@
-"""What Triton's compiler makes of an answer, without a GPU: registers, shared memory, stack and spills of every version.
+"""What Triton's compiler makes of an answer, without a GPU: registers, shared memory, stack and
+spills of every version.
 
-Triton compiles to PTX in one place of the sandbox, the assembler of its wheel makes objects in another, and the judge
-reads these as for the other languages.  Shared memory is what a launch of the kernel asks for.
+Triton compiles to PTX in one place of the sandbox, the assembler of its wheel makes objects in
+another, and the judge reads these as for the other languages.  Shared memory is what a launch of
+the kernel asks for.
 """
 
 from __future__ import annotations
@@ -54,10 +56,12 @@ _kept: OrderedDict[bytes, Report] = OrderedDict()
 
 
 async def build(program: Program, kernel: Kernel, box: Box, arch: str) -> Report:
-    """The report of a Triton program for all versions that its ``run`` launches, or what is wrong with it.
+    """The report of a Triton program for all versions that its ``run`` launches, or what is wrong
+    with it.
 
     Raises:
-        VerifierFault: Triton is not here (kind "unavailable", with the remedy), or the sandbox broke.
+        VerifierFault: Triton is not here (kind "unavailable", with the remedy), or the sandbox
+            broke.
     """
     lacking = missing()
     if lacking:
@@ -147,7 +151,8 @@ def _listed(found: Asked) -> list[tuple[str, int, bytes]] | Report:
         raise Stopped(BREAKS)
     made = []
     for entry, text in zip(listed, found.parts, strict=True):
-        name, shared = entry.get("name"), entry.get("shared")
+        name = entry.get("name")
+        shared = entry.get("shared")
         if type(name) is not str or type(shared) is not int or shared < 0:
             raise Stopped(BREAKS)
         made.append((name[:100], shared, text))
@@ -156,7 +161,8 @@ def _listed(found: Asked) -> list[tuple[str, int, bytes]] | Report:
 
 async def _assembled(made: Sequence[tuple[str, int, bytes]], box: Box) -> list[Resources]:
     folder = tools()
-    built, left = [], SECONDS
+    built = []
+    left = SECONDS
     async with apart(box).session(_assembler(box.min_isolation, folder)) as session:
         for _, _, text in made:
             target = _TARGET.search(text)
@@ -195,6 +201,9 @@ def _report(
         kernels[name] = worst(name, kernels[name], one) if name in kernels else one
     for one in kernels.values():
         if one.shared > MOST_SHARED:
-            said = f"{one.kernel}: {one.shared} bytes of shared memory; {MOST_SHARED} is the most of any device"
+            said = (
+                f"{one.kernel}: {one.shared} bytes of shared memory; {MOST_SHARED} is the most of"
+                " any device"
+            )
             return Report(arch, COMPILER, (), said)
     return Report(arch, COMPILER, tuple(kernels[name] for name in sorted(kernels)))

@@ -1,9 +1,11 @@
-"""Memory as Triton kernels meet it here: virtual addresses, and every access held against bounds, poison and races.
+"""Memory as Triton kernels meet it here: virtual addresses, and every access held against bounds,
+poison and races.
 
-A program of a grid runs to its end before the next begins.  Two accesses of different programs to one element
-conflict when one of them is a plain write, or one is atomic and the other plain, unless an atomic with acquire and
-release has put them in order.  Inside one program what one lane has written no other lane may read before
-``tl.debug_barrier``.  Addresses are drawn: arithmetic leads from no buffer into another.
+A program of a grid runs to its end before the next begins.  Two accesses of different programs to
+one element conflict when one of them is a plain write, or one is atomic and the other plain, unless
+an atomic with acquire and release has put them in order.  Inside one program what one lane has
+written no other lane may read before ``tl.debug_barrier``.  Addresses are drawn: arithmetic leads
+from no buffer into another.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from .races import Buffer, Races
 __all__ = ["STORAGE", "Buffer", "Space"]
 
 STORAGE = {
-    "f2": "<f2", "bf16": "<u2", "f4": "<f4", "f8": "<f8", "i1": "i1", "i2": "<i2", "i4": "<i4", "i8": "<i8",
-    "u1": "u1", "u2": "<u2", "u4": "<u4", "u8": "<u8", "b1": "u1",
+    "f2": "<f2", "bf16": "<u2", "f4": "<f4", "f8": "<f8", "i1": "i1", "i2": "<i2", "i4": "<i4",
+    "i8": "<i8", "u1": "u1", "u2": "<u2", "u4": "<u4", "u8": "<u8", "b1": "u1",
 }  # fmt: skip
 MOST_BYTES = 1 << 28  # of what a plan allocates
 _GAP = 1 << 44
@@ -96,12 +98,14 @@ class Space:
             self._writable(buffer)
             self.races.writes(buffer, index, lanes)
             bits = _BITS[buffer.item]
-            held, new = buffer.data.view(bits), np.ascontiguousarray(values[lanes]).view(bits)
+            held = buffer.data.view(bits)
+            new = np.ascontiguousarray(values[lanes]).view(bits)
             held[index] = new
             if (held[index] != new).any():
                 raise Trouble(
                     "race",
-                    f"two lanes of one store write different values to an element of `{buffer.name}`",
+                    "two lanes of one store write different values to an element of"
+                    f" `{buffer.name}`",
                 )
             if buffer.known is not None:
                 buffer.known[index] = True
@@ -172,7 +176,8 @@ class Space:
             return
         self.races.clock += 1
         live = flat if lanes.size == flat.size else flat[lanes]
-        low, high = int(live.min()), int(live.max())
+        low = int(live.min())
+        high = int(live.max())
         place = bisect_right(self._bases, low) - 1
         if place >= 0 and high < self.buffers[place].end:
             yield self._spot(self.buffers[place], lanes, live, item)

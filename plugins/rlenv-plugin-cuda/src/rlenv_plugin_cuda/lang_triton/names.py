@@ -5,19 +5,23 @@ from __future__ import annotations
 from rlenv_plugin_cuda.planning.values import DTYPES
 
 __all__ = [
-    "ATTRIBUTES", "BUILTINS", "CALLS", "JIT", "LAUNCH", "LIBDEVICE", "METHODS", "MODULES", "TYPES", "WORDS",
+    "ATTRIBUTES", "BUILTINS", "CALLS", "JIT", "LAUNCH", "LIBDEVICE", "METHODS", "MODULES", "TYPES",
+    "WORDS",
 ]  # fmt: skip
 
 _MATH = frozenset([
-    "exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "sin", "cos", "erf", "floor", "ceil", "abs", "fma", "fdiv", "div_rn", "umulhi",
+    "exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "sin", "cos", "erf", "floor", "ceil",
+    "abs", "fma", "fdiv", "div_rn", "umulhi",
 ])  # fmt: skip
 _CALLS = _MATH | frozenset([
-    "program_id", "num_programs", "arange", "zeros", "zeros_like", "full", "cast", "broadcast", "broadcast_to", "cat", "join", "split", "interleave",
-    "expand_dims", "permute", "reshape", "ravel", "view", "trans", "dot", "load", "store", "where", "sum", "max", "min", "argmax", "argmin",
-    "xor_sum", "reduce", "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "gather", "sigmoid", "softmax", "cdiv", "maximum",
-    "minimum", "clamp", "swizzle2d", "multiple_of", "max_contiguous", "max_constancy", "assume", "static_assert", "debug_barrier", "constexpr",
-    "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor", "rand", "randn", "randint",
-    "squeeze", "unsqueeze",
+    "program_id", "num_programs", "arange", "zeros", "zeros_like", "full", "cast", "broadcast",
+    "broadcast_to", "cat", "join", "split", "interleave", "expand_dims", "permute", "reshape",
+    "ravel", "view", "trans", "dot", "load", "store", "where", "sum", "max", "min", "argmax",
+    "argmin", "xor_sum", "reduce", "associative_scan", "cumsum", "cumprod", "sort", "flip",
+    "histogram", "gather", "sigmoid", "softmax", "cdiv", "maximum", "minimum", "clamp", "swizzle2d",
+    "multiple_of", "max_contiguous", "max_constancy", "assume", "static_assert", "debug_barrier",
+    "constexpr", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
+    "atomic_xchg", "atomic_xor", "rand", "randn", "randint", "squeeze", "unsqueeze",
 ])  # fmt: skip
 CALLS = frozenset(
     {
@@ -27,10 +31,49 @@ CALLS = frozenset(
 )
 # Of the device library, what numpy computes: name -> how many arguments.
 LIBDEVICE = {
-    **dict.fromkeys(["tanh", "sinh", "cosh", "tan", "asin", "acos", "atan", "asinh", "acosh", "atanh", "exp", "expm1", "exp2", "log", "log1p", "log2", "log10"], 1),
-    **dict.fromkeys(["sqrt", "rsqrt", "cbrt", "sin", "cos", "erf", "fabs", "floor", "ceil", "trunc", "rint", "abs", "isnan", "isinf"], 1),
+    **dict.fromkeys(
+        [
+            "tanh",
+            "sinh",
+            "cosh",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "asinh",
+            "acosh",
+            "atanh",
+            "exp",
+            "expm1",
+            "exp2",
+            "log",
+            "log1p",
+            "log2",
+            "log10",
+        ],
+        1,
+    ),
+    **dict.fromkeys(
+        [
+            "sqrt",
+            "rsqrt",
+            "cbrt",
+            "sin",
+            "cos",
+            "erf",
+            "fabs",
+            "floor",
+            "ceil",
+            "trunc",
+            "rint",
+            "abs",
+            "isnan",
+            "isinf",
+        ],
+        1,
+    ),
     **dict.fromkeys(["pow", "fmod", "atan2", "hypot", "copysign", "fmin", "fmax", "div_rn"], 2),
-}  # fmt: skip
+}
 TYPES = frozenset(
     f"triton.language.{name}"
     for name in DTYPES
@@ -38,8 +81,9 @@ TYPES = frozenset(
 )
 WORDS = TYPES | {"triton.language.constexpr"}
 METHODS = frozenset([
-    "to", "cast", "sum", "max", "min", "argmax", "argmin", "reshape", "view", "trans", "permute", "broadcast_to", "expand_dims", "ravel", "sigmoid",
-    "exp", "log", "sqrt", "abs", "cumsum", "xor_sum",
+    "to", "cast", "sum", "max", "min", "argmax", "argmin", "reshape", "view", "trans", "permute",
+    "broadcast_to", "expand_dims", "ravel", "sigmoid", "exp", "log", "sqrt", "abs", "cumsum",
+    "xor_sum",
 ])  # fmt: skip
 ATTRIBUTES = frozenset({"dtype", "element_ty", "shape", "T"})
 BUILTINS = frozenset({"float", "len", "max", "min", "range"})

@@ -26,7 +26,9 @@ class Buffer:
     """
 
     def __init__(self, name: str, code: str, data: Any, *, writable: bool, known: bool) -> None:
-        self.name, self.code, self.data = name, code, data
+        self.name = name
+        self.code = code
+        self.data = data
         self.writable = writable
         self.known: Any = None if known else np.zeros(data.size, np.bool_)
         self.base = 0
@@ -103,7 +105,8 @@ class Races:
     def reads(self, buffer: Buffer, index: Any, lanes: Any) -> None:
         """Plain reads of elements by lanes."""
         shadow = self._shadow(buffer)
-        writer, when = shadow.writer[index], shadow.write_time[index]
+        writer = shadow.writer[index]
+        when = shadow.write_time[index]
         self._race(
             buffer,
             index,
@@ -122,7 +125,8 @@ class Races:
         last = shadow.reader[index]
         shadow.readers[index] |= (last >= 0) & (last != self.program)
         shadow.reader[index] = self.program
-        shadow.read_time[index], shadow.read_lane[index] = self.clock, lanes
+        shadow.read_time[index] = self.clock
+        shadow.read_lane[index] = lanes
 
     def writes(self, buffer: Buffer, index: Any, lanes: Any) -> None:
         """Plain writes of elements by lanes."""
@@ -140,10 +144,12 @@ class Races:
         after = self._near(shadow.reader, shadow.read_time, shadow.read_lane, index, lanes)
         said = "one lane reads and another writes, with no tl.debug_barrier between,"
         self._race(buffer, index, after, said)
-        shadow.writer[index], shadow.write_time[index] = self.program, self.clock
+        shadow.writer[index] = self.program
+        shadow.write_time[index] = self.clock
         shadow.lane[index] = lanes
         for who, several in ((shadow.reader, shadow.readers), (shadow.adder, shadow.adders)):
-            who[index], several[index] = -1, False
+            who[index] = -1
+            several[index] = False
 
     def adds(self, buffer: Buffer, index: Any) -> None:
         """Atomic changes of elements."""
@@ -156,7 +162,8 @@ class Races:
         self._race(buffer, index, read, "one program reads plainly and another changes atomically")
         last = shadow.adder[index]
         shadow.adders[index] |= (last >= 0) & (last != self.program)
-        shadow.adder[index], shadow.add_time[index] = self.program, self.clock
+        shadow.adder[index] = self.program
+        shadow.add_time[index] = self.clock
 
     def acquire(self, buffer: Buffer, element: int) -> None:
         """See what has been released here."""

@@ -1,7 +1,8 @@
 """What a Triton answer may say: kernels, device functions, constants, and a plan of launches.
 
-Triton's interpreter runs kernels as Python.  So nothing here reaches an attribute, a function or a module that has
-no place in the tables: there is no way from a kernel to the interpreter that runs it, to numpy or to torch.
+Triton's interpreter runs kernels as Python.  So nothing here reaches an attribute, a function or a
+module that has no place in the tables: there is no way from a kernel to the interpreter that runs
+it, to numpy or to torch.
 """
 
 from __future__ import annotations
@@ -124,13 +125,15 @@ def _imported(answer: Answer, node: ast.Import | ast.ImportFrom) -> None:
         return
     for alias in node.names:
         if isinstance(node, ast.Import):
-            full, name = alias.name, alias.asname or alias.name.split(".")[0]
+            full = alias.name
+            name = alias.asname or alias.name.split(".")[0]
             meant = full if alias.asname else name
             known = full in MODULES and not (
                 full != name and not alias.asname and name not in MODULES
             )
         else:
-            full, name = f"{node.module}.{alias.name}", alias.asname or alias.name
+            full = f"{node.module}.{alias.name}"
+            name = alias.asname or alias.name
             meant = full
             known = not node.level and (
                 full in MODULES or full in CALLS or full in WORDS or _math(full)
@@ -164,7 +167,8 @@ def _fresh(answer: Answer, name: str, line: int) -> None:
 
 
 def _function(answer: Answer, node: ast.FunctionDef) -> Function:
-    jit, configs = False, list[Config]()
+    jit = False
+    configs = list[Config]()
     for decorator in node.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
         full = answer.names.dotted(call.func if call else decorator)

@@ -1,4 +1,6 @@
-"""Which versions of which kernels a plan launches: followed over shapes alone, without data and without kernels."""
+"""Which versions of which kernels a plan launches: followed over shapes alone, without data and
+without kernels.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ __all__ = ["MOST", "Version", "versions"]
 
 MOST = 24  # versions of the kernels of one answer
 _TYPES = {
-    "f2": "fp16", "bf16": "bf16", "f4": "fp32", "f8": "fp64", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64",
-    "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64", "b1": "i1",
+    "f2": "fp16", "bf16": "bf16", "f4": "fp32", "f8": "fp64", "i1": "i8", "i2": "i16", "i4": "i32",
+    "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64", "b1": "i1",
 }  # fmt: skip
 
 
@@ -31,10 +33,18 @@ class Version:
     """
 
     def __init__(
-        self, kernel: str, signature: dict[str, str], constants: dict[str, object], aligned: tuple[str, ...], options: dict[str, int]
-    ) -> None:  # fmt: skip
-        self.kernel, self.signature, self.constants = kernel, signature, constants
-        self.aligned, self.options = aligned, options
+        self,
+        kernel: str,
+        signature: dict[str, str],
+        constants: dict[str, object],
+        aligned: tuple[str, ...],
+        options: dict[str, int],
+    ) -> None:
+        self.kernel = kernel
+        self.signature = signature
+        self.constants = constants
+        self.aligned = aligned
+        self.options = options
 
     def key(self) -> str:
         """Equal for versions that are compiled alike."""
@@ -79,7 +89,8 @@ class _Host:
             }
             options = {name: value for name, value in named.items() if name in LAUNCH}
             if config is not None:
-                given, options = {**given, **config.constants}, {**options, **config.options}
+                given = {**given, **config.constants}
+                options = {**options, **config.options}
             try:
                 bound = self.signatures[kernel].bind(*args, **given)
             except TypeError as error:
@@ -95,7 +106,8 @@ class _Host:
 def _signature(function: Function) -> inspect.Signature:
     args = function.node.args
     optional = len(args.args) - len(args.defaults)
-    kind, only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    only = inspect.Parameter.KEYWORD_ONLY
     made = [
         inspect.Parameter(
             one.arg, kind, default=None if place >= optional else inspect.Parameter.empty
@@ -118,7 +130,8 @@ def _version(function: Function, given: dict[str, object], options: dict[str, in
             continue  # its default, which the compiler knows
         value = given[name]
         if name in function.constexpr or value is None or (type(value) is int and value == 1):
-            signature[name], constants[name] = "constexpr", value
+            signature[name] = "constexpr"
+            constants[name] = value
         elif isinstance(value, Handle):
             signature[name] = f"*{_TYPES[value.code]}"
             aligned.append(name)

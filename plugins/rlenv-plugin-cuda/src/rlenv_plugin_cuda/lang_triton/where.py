@@ -63,7 +63,8 @@ def assembler(folder: str, arch: int) -> str:
 
 @cache
 def files(names: tuple[str, ...], boot: str) -> tuple[tuple[str, bytes], ...]:
-    """Modules of this package for the far side, and ``rlenv_boot``, which finds what they need and loads them.
+    """Modules of this package for the far side, and ``rlenv_boot``, which finds what they need and
+    loads them.
 
     Args:
         names: as "lang_triton/rules".
@@ -73,5 +74,8 @@ def files(names: tuple[str, ...], boot: str) -> tuple[tuple[str, bytes], ...]:
     for folder in {name.rpartition("/")[0] for name in names} | {""}:
         own[f"rlenv_plugin_cuda/{folder}/__init__.py".replace("//", "/")] = b""
     places = sorted({str(Path(folder).parent) for folder in packages()})
-    text = f"import os, sys\nfor key in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):\n    os.environ[key] = '1'\nsys.path += {places!r}\n{boot}\n"
+    text = (
+        "import os, sys\nfor key in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):\n   "
+        f" os.environ[key] = '1'\nsys.path += {places!r}\n{boot}\n"
+    )
     return tuple(sorted({**own, "rlenv_boot.py": text.encode()}.items()))

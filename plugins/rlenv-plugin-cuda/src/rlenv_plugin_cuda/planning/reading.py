@@ -16,16 +16,25 @@ __all__ = ["Grid", "Host", "Plan"]
 STEPS = 500_000
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor, ast.RShift: operator.rshift, ast.LShift: operator.lshift, ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.RShift: operator.rshift,
+    ast.LShift: operator.lshift, ast.Pow: operator.pow,
 }  # fmt: skip
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
-}  # fmt: skip
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert,
+    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_,
+    ast.Invert: operator.invert,
 }  # fmt: skip
 
 
@@ -53,7 +62,9 @@ class Grid:
     """A grid that depends on what a kernel is launched with."""
 
     def __init__(self, plan: Plan, node: ast.Lambda, space: dict[str, object]) -> None:
-        self._plan, self._node, self._space = plan, node, space
+        self._plan = plan
+        self._node = node
+        self._space = space
 
     def __call__(self, meta: Mapping[str, object]) -> Any:
         """The grid for these arguments, by name."""
@@ -75,7 +86,9 @@ class Plan:
     """
 
     def __init__(self, node: ast.FunctionDef, names: Names, host: Host) -> None:
-        self.node, self.names, self.host = node, names, host
+        self.node = node
+        self.names = names
+        self.host = host
         self._steps = 0
         self.constants: dict[str, Any] = {}
         for name, expression in names.constants.items():
@@ -246,9 +259,13 @@ class Plan:
         if not isinstance(value, Handle):
             raise Trouble("error", f"`.{node.attr}` of what is not an array")
         return {
-            "shape": value.shape, "ndim": len(value.shape), "size": value.size, "dtype": Dtype(value.code),
-            "device": "cuda", "is_cuda": True,
-        }[node.attr]  # fmt: skip
+            "shape": value.shape,
+            "ndim": len(value.shape),
+            "size": value.size,
+            "dtype": Dtype(value.code),
+            "device": "cuda",
+            "is_cuda": True,
+        }[node.attr]
 
     def _call(self, node: ast.Call, space: dict[str, object]) -> Any:
         args = [self.value(part, space) for part in node.args]
@@ -325,9 +342,12 @@ class Plan:
             extents = array.shape if name == "size" else array.strides
             return extents[args[0]] if args else extents
         return {
-            "numel": array.size, "dim": len(array.shape), "element_size": SIZES[array.code], "is_contiguous": True,
+            "numel": array.size,
+            "dim": len(array.shape),
+            "element_size": SIZES[array.code],
+            "is_contiguous": True,
             "contiguous": array,
-        }[name]  # fmt: skip
+        }[name]
 
     def _step(self) -> None:
         self._steps += 1

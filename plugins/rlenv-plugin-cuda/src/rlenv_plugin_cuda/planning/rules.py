@@ -22,7 +22,8 @@ class Names:
         modules: name → full name ("tl" → "triton.language").
         constants: name → its expression.
         kernels: name → its parameters.
-        positional: whether kernels are launched as kernel[grid, block](…), with every argument by position.
+        positional: whether kernels are launched as kernel[grid, block](…), with every argument by
+            position.
     """
 
     def __init__(self) -> None:
@@ -32,7 +33,9 @@ class Names:
         self.positional = False
 
     def dotted(self, node: ast.expr) -> str:
-        """The full name of ``tl.float32``, whatever its module is called here; "" for what is none."""
+        """The full name of ``tl.float32``, whatever its module is called here; "" for what is
+        none.
+        """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -299,7 +302,8 @@ class _Check:
             if not (isinstance(func.slice, ast.Tuple) and 2 <= len(func.slice.elts) <= 4):
                 raise Refused(
                     func.lineno,
-                    f"a launch is {name}[blocks, threads](…), or {name}[blocks, threads, 0, shared](…)",
+                    f"a launch is {name}[blocks, threads](…), or {name}[blocks, threads, 0,"
+                    " shared](…)",
                 )
         self.expression(func.slice, depth + 1, grid=True)
 

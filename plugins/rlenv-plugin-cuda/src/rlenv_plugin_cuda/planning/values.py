@@ -12,9 +12,10 @@ SIZES = {
     "u1": 1, "u2": 2, "u4": 4, "u8": 8, "b1": 1,
 }  # fmt: skip
 DTYPES = {
-    "float16": "f2", "half": "f2", "bfloat16": "bf16", "float32": "f4", "float": "f4", "float64": "f8",
-    "double": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int": "i4", "int64": "i8", "long": "i8",
-    "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool": "b1", "int1": "b1",
+    "float16": "f2", "half": "f2", "bfloat16": "bf16", "float32": "f4", "float": "f4",
+    "float64": "f8", "double": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int": "i4",
+    "int64": "i8", "long": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
+    "bool": "b1", "int1": "b1",
 }  # fmt: skip
 
 

@@ -79,8 +79,8 @@ def builtin(name: str, args: list[Any], named: dict[str, Any]) -> Any:
     if not all(is_number(value) for value in (args[0] if listed else args)):
         raise Trouble("error", f"{name} takes numbers")
     calls: Mapping[str, Callable[..., Any]] = {
-        "abs": abs, "bool": bool, "float": float, "int": int, "max": max, "min": min, "range": range, "round": round,
-        "tuple": tuple,
+        "abs": abs, "bool": bool, "float": float, "int": int, "max": max, "min": min,
+        "range": range, "round": round, "tuple": tuple,
     }  # fmt: skip
     return calls[name](*args)
 

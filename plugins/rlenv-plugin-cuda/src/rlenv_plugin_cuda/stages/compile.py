@@ -28,16 +28,18 @@ COMPILERS = ("auto", "required", "none")
 
 @frozen(kw_only=True)
 class Compile(Boxed):
-    """Take the kernels out of a response, check them against the rules, and compile them; 1 when all that goes well, else 0.
+    """Take the kernels out of a response, check them against the rules, and compile them; 1 when
+    all that goes well, else 0.
 
-    The program is the last fenced block of the task's language.  The rules let device code and a launch plan
-    ``run(*inputs, *outputs)`` through and refuse all other host code, with the line and the reason.  What keeps the
-    rules is compiled in a sandbox for ``limits.arch``, without a GPU.
+    The program is the last fenced block of the task's language.  The rules let device code and a
+    launch plan ``run(*inputs, *outputs)`` through and refuse all other host code, with the line and
+    the reason.  What keeps the rules is compiled in a sandbox for ``limits.arch``, without a GPU.
 
     Args:
-        compiler: "auto": compile where a compiler is installed, and say so where none is; "required": a task is
-            rejected at load where none is; "none": the rules alone.
-        host: "plan", or "jailed" as at ``cuda/run``: any host code, which is only read as Python and not compiled.
+        compiler: "auto": compile where a compiler is installed, and say so where none is;
+            "required": a task is rejected at load where none is; "none": the rules alone.
+        host: "plan", or "jailed" as at ``cuda/run``: any host code, which is only read as Python
+            and not compiled.
     """
 
     phase: ClassVar[str] = "compile"
@@ -72,7 +74,8 @@ class Compile(Boxed):
         """1 when the program compiles; the detail has the line of the response where it does not.
 
         Raises:
-            VerifierFault: the sandbox broke on every try; or no compiler is here and one is required.
+            VerifierFault: the sandbox broke on every try; or no compiler is here and one is
+                required.
         """
         return attempt.with_hidden(await self._compiled(attempt))
 
@@ -95,7 +98,9 @@ class Compile(Boxed):
         return _outcome(report, why)
 
     def _read(self, program: Program) -> Outcome:
-        """Whether free host code is Python; nothing of it is handed on, since it has kept no rules."""
+        """Whether free host code is Python; nothing of it is handed on, since it has kept no
+        rules.
+        """
         try:
             ast.parse(program.source)
         except SyntaxError as err:

@@ -24,7 +24,9 @@ _SHOWN = 5  # cases that are written out, for the operator
 
 @frozen
 class _Result:
-    """What came of one case: "" for right, else why not; ``whole`` has the figures for the operator."""
+    """What came of one case: "" for right, else why not; ``whole`` has the figures for the
+    operator.
+    """
 
     why: str = ""
     line: int = 0
@@ -35,14 +37,15 @@ class _Result:
 
 @frozen(kw_only=True)
 class Diff:
-    """Compare what ``cuda/run`` collected with the golden model, element by element, under the task's tolerance.
+    """Compare what ``cuda/run`` collected with the golden model, element by element, under the
+    task's tolerance.
 
-    NaN and infinities have to be where the model has them.  ``data`` has the share of wrong elements and the
-    relative error per output; nothing golden is in it.
+    NaN and infinities have to be where the model has them.  ``data`` has the share of wrong
+    elements and the relative error per output; nothing golden is in it.
 
     Args:
-        score: "all": 1 when every case is right, else 0; "fraction": the share of hidden shapes whose cases are
-            all right, and 0 for a kernel that broke in any of them.
+        score: "all": 1 when every case is right, else 0; "fraction": the share of hidden shapes
+            whose cases are all right, and 0 for a kernel that broke in any of them.
     """
 
     phase: ClassVar[str] = "diff"
@@ -112,7 +115,9 @@ class Diff:
 
 
 def _share(cases: Sequence[Case], results: Sequence[_Result]) -> float:
-    """Of the hidden shapes; the number of cases of a shape is drawn, and a score must not move with that."""
+    """Of the hidden shapes; the number of cases of a shape is drawn, and a score must not move with
+    that.
+    """
     if any(result.broken for result in results):  # how many came before is drawn, too
         return 0.0
     shapes: dict[tuple[tuple[str, int], ...], bool] = {}

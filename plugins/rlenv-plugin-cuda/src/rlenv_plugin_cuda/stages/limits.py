@@ -1,4 +1,6 @@
-"""``cuda/limits``: what kernels take of a device, against what the task allows, and how full they leave it."""
+"""``cuda/limits``: what kernels take of a device, against what the task allows, and how full they
+leave it.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,16 @@ __all__ = ["Limits"]
 
 @frozen(kw_only=True)
 class Limits(Running):
-    """1 when kernels keep the task's ``limits``, else 0: registers, shared memory, stack, spills, threads per block.
+    """1 when kernels keep the task's ``limits``, else 0: registers, shared memory, stack, spills,
+    threads per block.
 
-    Registers, stack and spills are those of the compiler's report for ``limits.arch``; shared memory is the
-    report's and what launches add to it.  Where no compiler is installed the stage is a fault with the remedy: what was
-    not checked is unscored.
+    Registers, stack and spills are those of the compiler's report for ``limits.arch``; shared
+    memory is the report's and what launches add to it.  Where no compiler is installed the stage is
+    a fault with the remedy: what was not checked is unscored.
 
     Args:
-        score: "limits": 1 or 0; "occupancy": 0 where a limit is broken, else the share of a multiprocessor's
-            warps that can be resident, of the worst launch of the largest case.
+        score: "limits": 1 or 0; "occupancy": 0 where a limit is broken, else the share of a
+            multiprocessor's warps that can be resident, of the worst launch of the largest case.
         compiler: "auto", or "required": a task is rejected at load where none is installed.
     """
 
@@ -64,8 +67,8 @@ class Limits(Running):
             compilable(kernel, task, required=self.compiler == "required")
         if self.score == "occupancy" and device(kernel.limits.arch) is None:
             raise TaskError(
-                f"info.kernel.limits.arch: the occupancy of {kernel.limits.arch} is not known here; "
-                'name another architecture, or score = "limits"',
+                f"info.kernel.limits.arch: the occupancy of {kernel.limits.arch} is not known here;"
+                ' name another architecture, or score = "limits"',
                 task.id,
             )
 

@@ -22,16 +22,17 @@ __all__ = ["Run"]
 class Run(Running):
     """Run a response's kernels on inputs that are drawn anew for it, in a sandbox or on a GPU.
 
-    Every hidden shape meets every distribution, in an order and number that no policy can foresee; outputs begin as
-    random bytes.  Without a GPU numba kernels are interpreted, which finds accesses out of bounds, races, reads of what
-    nobody wrote, and barriers that part of a block misses; large cases are lowered to the CPU with bounds checks.
-    CUDA C++ is compiled for the CPU and checked in the same way, where g++ is installed.
-    The score is 1 when every case ended with outputs, right or wrong, else 0; ``cuda/diff`` compares them.
+    Every hidden shape meets every distribution, in an order and number that no policy can foresee;
+    outputs begin as random bytes.  Without a GPU numba kernels are interpreted, which finds
+    accesses out of bounds, races, reads of what nobody wrote, and barriers that part of a block
+    misses; large cases are lowered to the CPU with bounds checks. CUDA C++ is compiled for the CPU
+    and checked in the same way, where g++ is installed. The score is 1 when every case ended with
+    outputs, right or wrong, else 0; ``cuda/diff`` compares them.
 
     Args:
-        host: "plan": device code and a launch plan, nothing else of the host; "jailed": any host code, run in the jail
-            on numba's simulator, a fresh process for each case: outputs are compared, and ``cuda/limits`` and
-            ``cuda/speed`` pay it nothing.
+        host: "plan": device code and a launch plan, nothing else of the host; "jailed": any host
+            code, run in the jail on numba's simulator, a fresh process for each case: outputs are
+            compared, and ``cuda/limits`` and ``cuda/speed`` pay it nothing.
     """
 
     phase: ClassVar[str] = "execute"
@@ -81,5 +82,8 @@ def _outcome(runs: Runs, response: str) -> Outcome:
     if broken:
         data["broken"] = dict(sorted(Counter(trial.broken for trial in broken).items()))
         data["line"] = broken[0].line
-        detail += f"; {at_line(broken[0].line, broken[0].broken)}: {hushed(broken[0].said, response, broken[0].line)}"
+        detail += (
+            f"; {at_line(broken[0].line, broken[0].broken)}:"
+            f" {hushed(broken[0].said, response, broken[0].line)}"
+        )
     return Outcome(float(not broken), detail, data)

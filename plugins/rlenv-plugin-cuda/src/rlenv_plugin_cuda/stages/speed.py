@@ -27,19 +27,23 @@ UNMEASURED = ("unscored", "unpaid")
 
 @frozen(kw_only=True)
 class Speed(Boxed):
-    """Time kernels on a GPU, in turn with a baseline; log-scaled and capped, and 0 for what is not right.
+    """Time kernels on a GPU, in turn with a baseline; log-scaled and capped, and 0 for what is not
+    right.
 
-    The judge's side owns stream, events and buffers: answers are timed with cold caches and rotated inputs, and every
-    output that is timed is compared.  The baseline is ``info.baseline``, a right program in the task's language; without one,
-    what memory allows.  Where there is no GPU the stage is a fault with the reason: what was not measured is unscored.
+    The judge's side owns stream, events and buffers: answers are timed with cold caches and rotated
+    inputs, and every output that is timed is compared.  The baseline is ``info.baseline``, a right
+    program in the task's language; without one, what memory allows.  Where there is no GPU the
+    stage is a fault with the reason: what was not measured is unscored.
 
     Args:
-        clock: "gpu"; or "rehearsal", which measures nothing and pays what is right: to try an environment.
+        clock: "gpu"; or "rehearsal", which measures nothing and pays what is right: to try an
+            environment.
         cap: how many times faster than the baseline earns 1.
         demand: refuse tasks at load where no GPU is here.
-        unmeasured: what becomes of answers where there is nothing to measure them with, no GPU or none that runs their
-            language: "unscored", a fault with the reason; or "unpaid", 0 with the reason, so that correctness can be paid
-            where speed cannot be known.  A measurement that breaks is a fault with either.
+        unmeasured: what becomes of answers where there is nothing to measure them with, no GPU or
+            none that runs their language: "unscored", a fault with the reason; or "unpaid", 0 with
+            the reason, so that correctness can be paid where speed cannot be known.  A measurement
+            that breaks is a fault with either.
     """
 
     phase: ClassVar[str] = "judge"

@@ -132,7 +132,10 @@ def _in_groups(env: Environment, stage: Judging, labeled: Sequence[Labeled]) -> 
 
 
 def _gathered(labeled: Sequence[Labeled], verdicts: Iterable[Verdict]) -> Judged:
-    kept, scores, why, unscored = [], [], "", 0
+    kept = []
+    scores = []
+    why = ""
+    unscored = 0
     for row, verdict in zip(labeled, verdicts, strict=True):
         if verdict.value is None:
             unscored += 1

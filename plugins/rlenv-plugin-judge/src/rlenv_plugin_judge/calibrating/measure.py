@@ -24,7 +24,9 @@ _LEVELS = 10
 
 @frozen
 class Measured:
-    """All figures by name (None where the labels do not give one), the map, the slopes and the bins."""
+    """All figures by name (None where the labels do not give one), the map, the slopes and the
+    bins.
+    """
 
     figures: Mapping[str, Any]
     isotonic: Isotonic
@@ -71,7 +73,8 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
 
 
 def _agreement(scores: Sequence[float], labels: Sequence[float], mark: float) -> dict[str, Any]:
-    said, true = [s >= mark for s in scores], [x >= mark for x in labels]
+    said = [s >= mark for s in scores]
+    true = [x >= mark for x in labels]
     hits = sum(a == b for a, b in zip(said, true, strict=True))
     levels = sorted(set(labels))
     if len(levels) > _LEVELS or len(levels) < 2:
@@ -103,12 +106,15 @@ def _flips(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
 def _held_out(
     judged: Judged, styles: Sequence[Mapping[str, float]], *, style: bool
 ) -> dict[str, float | None]:
-    """ECE and alpha after slopes and a map that were fitted on other tasks: their worth on what they never saw."""
+    """ECE and alpha after slopes and a map that were fitted on other tasks: their worth on what
+    they never saw.
+    """
     keys = [row.task.id or row.task.prompt for row in judged.rows]
     folds = [
         hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[0] % _FOLDS for key in keys
     ]
-    mapped, true = [], []
+    mapped = []
+    true = []
     for fold in sorted(set(folds)):
         others = [n for n, own in enumerate(folds) if own != fold]
         if not others:

@@ -1,4 +1,6 @@
-"""The reliability diagram and its figures, for a page of their own or a section of a report: no script, light and dark."""
+"""The reliability diagram and its figures, for a page of their own or a section of a report: no
+script, light and dark.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["body", "page", "shown", "svg"]
 
-_SIDE, _EDGE = 320, 40
+_SIDE = 320
+_EDGE = 40
 _STYLE = (
-    ":root{color-scheme:light dark;--ink:#1d2430;--soft:#8a93a3;--page:#fff;--dot:#1f6feb;--map:#c2410c}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--soft:#7d8797;--page:#11151c;--dot:#6ea8fe;--map:#fb923c}}"
-    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:44rem;margin:2rem auto;"
-    "padding:0 1rem}td{padding:.1rem 1.5rem .1rem 0}svg{max-width:100%;height:auto}.note{font-size:13px}"
+    ":root{color-scheme:light"
+    " dark;--ink:#1d2430;--soft:#8a93a3;--page:#fff;--dot:#1f6feb;--map:#c2410c}@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--soft:#7d8797;--page:#11151c;--dot:#6ea8fe;--map:#fb923c}}body{font:15px/1.5"
+    " system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:44rem;margin:2rem"
+    " auto;padding:0 1rem}td{padding:.1rem 1.5rem .1rem"
+    " 0}svg{max-width:100%;height:auto}.note{font-size:13px}"
 )
 
 
@@ -26,7 +30,8 @@ def page(title: str, measured: Measured) -> str:
     """The whole page."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><h1>{escape(title)}</h1>'
+        '<meta name="viewport"'
+        f' content="width=device-width"><style>{_STYLE}</style><h1>{escape(title)}</h1>'
         f"{body(measured.isotonic, measured.bins, measured.figures)}</html>\n"
     )
 
@@ -41,8 +46,9 @@ def body(isotonic: Isotonic | None, bins: Sequence[Bin], figures: Mapping[str, A
         for name, said in rows
     )
     return (
-        f'{svg(isotonic, bins)}<p class="note">Dots: mean label of the responses with about this score, their area by their number. '
-        f"Line: the isotonic map. Dashed: a perfect judge.</p><table>{cells}</table>"
+        f'{svg(isotonic, bins)}<p class="note">Dots: mean label of the responses with about this'
+        " score, their area by their number. Line: the isotonic map. Dashed: a perfect"
+        f" judge.</p><table>{cells}</table>"
     )
 
 
@@ -61,8 +67,9 @@ def svg(isotonic: Isotonic | None, bins: Sequence[Bin]) -> str:
     whole = _SIDE + 2 * _EDGE
     most = max((each.count for each in bins), default=1)
     dots = "".join(
-        f'<circle cx="{_x(each.score)}" cy="{_y(each.label)}" r="{3 + 9 * (each.count / most) ** 0.5:.1f}" '
-        f'fill="var(--dot,var(--accent))" fill-opacity=".75"><title>{each.count} responses</title></circle>'
+        f'<circle cx="{_x(each.score)}" cy="{_y(each.label)}"'
+        f' r="{3 + 9 * (each.count / most) ** 0.5:.1f}" fill="var(--dot,var(--accent))"'
+        f' fill-opacity=".75"><title>{each.count} responses</title></circle>'
         for each in bins
     )
     line = "" if isotonic is None else " ".join(_point(isotonic, n / 100) for n in range(101))
@@ -72,12 +79,14 @@ def svg(isotonic: Isotonic | None, bins: Sequence[Bin]) -> str:
         for v in (0.0, 0.5, 1.0)
     )
     return (
-        f'<svg viewBox="0 0 {whole} {whole + 12}" width="{whole}" role="img" aria-label="Reliability diagram" '
-        f'font-size="12" fill="var(--ink)"><rect x="{_EDGE}" y="{_EDGE}" width="{_SIDE}" height="{_SIDE}" fill="none" '
-        f'stroke="var(--soft)"/><polyline points="{_x(0)},{_y(0)} {_x(1)},{_y(1)}" fill="none" '
-        f'stroke="var(--soft)" stroke-dasharray="4 4"/><polyline points="{line}" fill="none" stroke="var(--map,var(--fail))" stroke-width="2"/>{dots}'
-        f'{ticks}<text x="{_x(0.5)}" y="{whole + 4}" text-anchor="middle">score of the judge</text>'
-        f'<text x="{_EDGE}" y="{_EDGE - 18}">label</text></svg>'
+        f'<svg viewBox="0 0 {whole} {whole + 12}" width="{whole}" role="img"'
+        f' aria-label="Reliability diagram" font-size="12" fill="var(--ink)"><rect x="{_EDGE}"'
+        f' y="{_EDGE}" width="{_SIDE}" height="{_SIDE}" fill="none" stroke="var(--soft)"/><polyline'
+        f' points="{_x(0)},{_y(0)} {_x(1)},{_y(1)}" fill="none" stroke="var(--soft)"'
+        f' stroke-dasharray="4 4"/><polyline points="{line}" fill="none"'
+        f' stroke="var(--map,var(--fail))" stroke-width="2"/>{dots}{ticks}<text x="{_x(0.5)}"'
+        f' y="{whole + 4}" text-anchor="middle">score of the judge</text><text x="{_EDGE}"'
+        f' y="{_EDGE - 18}">label</text></svg>'
     )
 
 

@@ -1,4 +1,6 @@
-"""What a report says of the judges' calibrations: the picture that ``rlenv judge calibrate`` drew, out of its file."""
+"""What a report says of the judges' calibrations: the picture that ``rlenv judge calibrate`` drew,
+out of its file.
+"""
 
 from __future__ import annotations
 

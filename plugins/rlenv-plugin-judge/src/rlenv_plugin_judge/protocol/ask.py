@@ -32,16 +32,18 @@ async def ask(
 ) -> Verdict:
     """Put untrusted ``material`` before a judge.
 
-    A reply without a valid verdict (cut off, filtered, refused, in another form) is asked for again with a
-    fresh nonce, ``attempts`` times in all.  From the second time on the server is asked to enforce the
-    form (``response_format``), since small models lose the nonce; a server that knows no such thing is asked without.
+    A reply without a valid verdict (cut off, filtered, refused, in another form) is asked for again
+    with a fresh nonce, ``attempts`` times in all.  From the second time on the server is asked to
+    enforce the form (``response_format``), since small models lose the nonce; a server that knows
+    no such thing is asked without.
 
     Args:
         instructions: trusted; what is to be judged and how.
         material: trusted name to UNTRUSTED text, shown as data in this order.
         fields: what the verdict must hold.
         key: at least 16 bytes, unpredictable to the policy and the same for the same call (law 5).
-        want_logprobs: ask for log-probabilities; ``Verdict.estimator`` says whether they could be used.
+        want_logprobs: ask for log-probabilities; ``Verdict.estimator`` says whether they could be
+            used.
         params: sampling parameters; the temperature is 0 unless they say otherwise.
 
     Raises:
@@ -50,7 +52,8 @@ async def ask(
     """
     _check(fields, key, attempts)
     asked: list[Request] = []
-    usage, why = Usage(), ""
+    usage = Usage()
+    why = ""
     if (turn := getattr(client, "turn", None)) is not None:
         await turn()
     for attempt in range(attempts):
@@ -88,7 +91,9 @@ def _verdict(
     cut = reply.finish in {"length", "content_filter", "refusal"}
     if not cut and not reply.text.strip():
         raise NoVerdict("the reply is empty")
-    try:  # a verdict that is complete counts, or a response that wants to be quoted at length would be unscored
+    # a verdict that is complete counts, or a response that wants to be quoted at length would be
+    # unscored
+    try:
         found = parse(after_thinking(reply.text, cut=cut), nonce, fields)
     except NoVerdict:
         if cut:
@@ -109,13 +114,17 @@ def _verdict(
 
 
 def after_thinking(text: str, *, cut: bool = False) -> str:
-    """What follows the thoughts that a server left in front of the answer; marks behind that may be quotations."""
+    """What follows the thoughts that a server left in front of the answer; marks behind that may be
+    quotations.
+    """
     pieces = read(text, "closed").pieces
     return text[pieces[0][0] :] if pieces else text * (not cut)
 
 
 def forget(client: Transport, asked: Sequence[Request]) -> None:
-    """Replies without a verdict stay cached only where a later one had one, so that a retry may help."""
+    """Replies without a verdict stay cached only where a later one had one, so that a retry may
+    help.
+    """
     forgets = getattr(client, "forget", None)
     if forgets is not None:
         for request in asked:

@@ -1,7 +1,8 @@
 """What a judge is shown: trusted words around untrusted data that cannot end where it stands.
 
-Delimiter and nonce come from a keyed hash of the call and of the number of the try (law 5): the same for the same
-call, so that the disk cache hits, and unpredictable to whoever wrote the material, which contains neither.
+Delimiter and nonce come from a keyed hash of the call and of the number of the try (law 5): the
+same for the same call, so that the disk cache hits, and unpredictable to whoever wrote the
+material, which contains neither.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def draw(key: bytes, purpose: str, attempt: int, everything: str) -> str:
 
 
 def sendable(text: str) -> str:
-    """``text`` without what no server takes, and with the control tokens of chat templates made harmless."""
+    """``text`` without what no server takes, and with the control tokens of chat templates made
+    harmless.
+    """
     if not text.isascii() or "\0" in text:
         text = _UNSENDABLE.sub("\ufffd", text)
     if "<" in text or "[" in text:

@@ -1,9 +1,9 @@
 """The score that a judge expects, from the log-probabilities of the tokens that write it.
 
-For a value written in tokens t1 … tn, each alternative of each token is a value that might have been written,
-with probability p(t1) … p(t(k-1)) * p(alternative); what is no valid value is left out and the rest sums to 1.
-Where an alternative only begins a number of several digits, the middle of those it may begin stands for it,
-and the estimator is called approximate.
+For a value written in tokens t1 … tn, each alternative of each token is a value that might have
+been written, with probability p(t1) … p(t(k-1)) * p(alternative); what is no valid value is left
+out and the rest sums to 1. Where an alternative only begins a number of several digits, the middle
+of those it may begin stands for it, and the estimator is called approximate.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from rlenv_plugin_judge.transport.request import Reply, Token
 
 from .verdict import Field, openings
 
-LEAST_MASS = 0.5  # less than this of the probability on valid values: the verdict itself is the better estimate
+# less than this of the probability on valid values: the verdict itself is the better estimate
+LEAST_MASS = 0.5
 _NUMBER = re.compile(r"-?[0-9]{1,12}(\.[0-9]{0,12})?")
 _END = ',}\n\r\t "'
 
 
 @frozen
 class _Leaf:
-    """One way to go on: the value's text so far, its probability, whether the text ends the value."""
+    """One way to go on: the value's text so far, its probability, whether the text ends the
+    value.
+    """
 
     text: str
     chance: float
@@ -39,7 +42,8 @@ def expected_of(
 ) -> tuple[dict[str, float], str]:
     """Expectations by field (see Verdict.expected) and the name of the estimator.
 
-    ({}, "verdict") where there are no log-probabilities, or they do not spell the reply, for any field.
+    ({}, "verdict") where there are no log-probabilities, or they do not spell the reply, for any
+    field.
     """
     if not reply.logprobs:
         return {}, "verdict"
@@ -64,7 +68,9 @@ def expected_of(
 
 
 def _span(text: str, at: int, one: Field) -> tuple[int, int] | None:
-    """Where the value stands; the reason comes last, so the first such key after the nonce is the field."""
+    """Where the value stands; the reason comes last, so the first such key after the nonce is the
+    field.
+    """
     key = re.compile(re.escape(json.dumps(one.name, ensure_ascii=False)) + r"[ \t\r\n]*:[ \t\r\n]*")
     found = key.search(text, at)
     if not found:
@@ -79,7 +85,9 @@ def _span(text: str, at: int, one: Field) -> tuple[int, int] | None:
 def _leaves(tokens: Sequence[Token], start: int, stop: int) -> list[_Leaf]:
     """Every alternative along the tokens of ``[start, stop)``, and what was written."""
     leaves: list[_Leaf] = []
-    offset, prefix, chance = 0, "", 1.0
+    offset = 0
+    prefix = ""
+    chance = 1.0
     for token in tokens:
         end = offset + len(token.text)
         if end > start and offset <= stop and token.text:
@@ -149,14 +157,18 @@ def _mean(
 
 
 def _meant(text: str, digits: int, one: Field, *, ends: bool) -> tuple[float, bool]:
-    """The number that ``text`` is or, where it may go on, the middle of those with ``digits`` digits."""
+    """The number that ``text`` is or, where it may go on, the middle of those with ``digits``
+    digits.
+    """
     number = float(text)
     have = len(text.lstrip("-").partition(".")[0])
     if ends or "." in text:
         return number, True
     missing = digits - have
     if missing > 0:
-        low, high = number * 10**missing, (number + 1) * 10**missing - 1
-        low, high = max(low, one.low), min(high, one.high)
+        low = number * 10**missing
+        high = (number + 1) * 10**missing - 1
+        low = max(low, one.low)
+        high = min(high, one.high)
         return ((low + high) / 2, False) if low <= high else (number, True)
     return number, number == 0 or not one.low <= number * 10 <= one.high

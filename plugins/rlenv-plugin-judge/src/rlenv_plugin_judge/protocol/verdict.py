@@ -1,7 +1,8 @@
 """A judge's verdict: one JSON object that carries the call's nonce.
 
-The nonce is the first key, then come the values, and the reason is last.  The values count as soon as the reason
-begins, so whatever a careless judge quotes there without escaping it can neither change a verdict nor spoil it.
+The nonce is the first key, then come the values, and the reason is last.  The values count as soon
+as the reason begins, so whatever a careless judge quotes there without escaping it can neither
+change a verdict nor spoil it.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class Verdict:
 
     Args:
         values: field name to float, str or bool.
-        expected: from log-probabilities, else empty: number field to its mean, bool field to the chance of true,
-            ``"field=choice"`` to that choice's chance.
+        expected: from log-probabilities, else empty: number field to its mean, bool field to the
+            chance of true, ``"field=choice"`` to that choice's chance.
         usage: of all attempts, cached ones included as recorded.
         attempts: how many replies it took, at least 1.
         estimator: ``verdict``, ``logprobs`` or ``logprobs-approximate``.
@@ -84,7 +85,9 @@ class Found:
 
 
 def schema(fields: Sequence[Field], nonce: str) -> dict[str, Any]:
-    """The form of a verdict as ``response_format`` of chat completions: nonce first, reason last."""
+    """The form of a verdict as ``response_format`` of chat completions: nonce first, reason
+    last.
+    """
     kinds: dict[str, Any] = {"number": {"type": "number"}, "bool": {"type": "boolean"}}
     own = {f.name: kinds.get(f.kind, {"type": "string", "enum": list(f.choices)}) for f in fields}
     nonces = {"type": "string", "enum": [nonce]}
@@ -110,7 +113,8 @@ def parse(text: str, nonce: str, fields: Sequence[Field]) -> Found:
     """The verdict with ``nonce`` in ``text``, wherever it stands; one that is repeated counts once.
 
     Raises:
-        NoVerdict: none, two that differ, or one whose keys and values are not exactly what was asked for.
+        NoVerdict: none, two that differ, or one whose keys and values are not exactly what was
+            asked for.
     """
     starts = [m.start() for m in openings(text, nonce)]
     if not 1 <= len(starts) <= _REPEATS:

@@ -38,9 +38,10 @@ class Criterion:
         id: its name in data and reports.
         text: the statement, in words that a reader can check.
         points: added to the score if it holds; negative for what must not be, 0 is rejected.
-        choices: answers in order with the share of the points each earns; met or not met when empty.
-        scope: what is read: the final answer, each turn of the assistant by itself (their mean counts), or the
-            whole trajectory.
+        choices: answers in order with the share of the points each earns; met or not met when
+            empty.
+        scope: what is read: the final answer, each turn of the assistant by itself (their mean
+            counts), or the whole trajectory.
     """
 
     id: Safe[str]
@@ -67,7 +68,9 @@ class Criterion:
         return Field(name, "bool")
 
     def share(self, name: str, verdict: Verdict) -> float:
-        """How far it holds, in [0, 1]; expected from log-probabilities where the judge gave them."""
+        """How far it holds, in [0, 1]; expected from log-probabilities where the judge gave
+        them.
+        """
         if self.choices:
             chances = {c.name: verdict.expected.get(f"{name}={c.name}") for c in self.choices}
             if all(chance is not None for chance in chances.values()):

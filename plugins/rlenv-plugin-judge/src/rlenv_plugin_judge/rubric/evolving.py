@@ -1,7 +1,9 @@
-"""Which proposals become criteria, and which criteria no longer tell responses apart: plain arithmetic.
+"""Which proposals become criteria, and which criteria no longer tell responses apart: plain
+arithmetic.
 
-After RLER (reinforcement learning with evolving rubrics: DR Tulu, Shao and others 2025): criteria come from what separates a group of
-rollouts, none of them twice or with both signs, and those that separate nothing any more are retired.
+After RLER (reinforcement learning with evolving rubrics: DR Tulu, Shao and others 2025): criteria
+come from what separates a group of rollouts, none of them twice or with both signs, and those that
+separate nothing any more are retired.
 """
 
 from __future__ import annotations
@@ -20,20 +22,23 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATIONS = frozenset(
     re.findall(
         r"\S+",
-        "not no never none without isn't doesn't don't didn't aren't wasn't won't cannot can't nor neither lack lacks "
-        "lacking fail fails failing omit omits omitting avoid avoids avoiding miss misses missing absent absence free",
+        "not no never none without isn't doesn't don't didn't aren't wasn't won't cannot can't nor"
+        " neither lack lacks lacking fail fails failing omit omits omitting avoid avoids avoiding"
+        " miss misses missing absent absence free",
     )
 )
 _FILLERS = frozenset(
     re.findall(
         r"\S+",
-        "a an the is are was be been being do does did it its this that these those there to of in on at for with and or "
-        "any some all each every has have having contain contains include includes including provide provides mention "
-        "mentions give gives response answer text must should shall",
+        "a an the is are was be been being do does did it its this that these those there to of in"
+        " on at for with and or any some all each every has have having contain contains include"
+        " includes including provide provides mention mentions give gives response answer text must"
+        " should shall",
     )
 )
 _ORDERS = re.compile(
-    r"\b(?:ignore|disregard|previous instructions|full marks|highest score|maximum score|nonce|verdict|judge|grader|"
+    r"\b(?:ignore|disregard|previous instructions|full marks|highest score|maximum"
+    r" score|nonce|verdict|judge|grader|"
     r"system prompt|true for every|always holds?)\b|[{}<>|`\\]|[\"]\s*[:,]|https?:|BEGIN |END ",
     re.I,
 )
@@ -50,8 +55,8 @@ class Proposal:
 def refused(text: str, responses: Sequence[str]) -> str:
     """Why a statement may not become a criterion, "" where it may.
 
-    It was written by a judge who had read the responses, and would stand among the instructions of later
-    calls: so it is one short line, orders nothing, and carries no words of a response over.
+    It was written by a judge who had read the responses, and would stand among the instructions of
+    later calls: so it is one short line, orders nothing, and carries no words of a response over.
     """
     if not 8 <= len(text) <= LONGEST or not text.isprintable() or len(_WORD.findall(text)) < 3:
         return f"not one line of 8 to {LONGEST} characters"
@@ -68,7 +73,8 @@ def refused(text: str, responses: Sequence[str]) -> str:
 
 def same(one: str, other: str) -> bool:
     """Whether two statements are one, or one and its negation, by the words that carry them."""
-    a, b = _core(one), _core(other)
+    a = _core(one)
+    b = _core(other)
     if not a or not b:
         return a == b
     return len(a & b) / len(a | b) >= 0.75
@@ -88,7 +94,9 @@ def against(shares: Sequence[float], quality: Sequence[float], *, positive: bool
 
 
 def told_already(shares: Sequence[float], known: Mapping[str, Sequence[float]]) -> str:
-    """The criterion that parts this group in the very same way, or the very opposite one; "" if none does."""
+    """The criterion that parts this group in the very same way, or the very opposite one; "" if
+    none does.
+    """
     for name, others in known.items():
         pairs = list(zip(shares, others, strict=True))
         if all(isclose(s, o, abs_tol=1e-9) for s, o in pairs) or all(
@@ -108,7 +116,9 @@ def _core(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    """Without the endings of plurals and participles, crudely: ``cites``, ``cited``, ``citing`` are one."""
+    """Without the endings of plurals and participles, crudely: ``cites``, ``cited``, ``citing`` are
+    one.
+    """
     for ending in ("ing", "ies", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

@@ -17,7 +17,9 @@ MOST = 400_000  # characters; the middle of a longer conversation is left out
 
 @frozen
 class Shown:
-    """What a judge reads, how many characters of hidden reasoning were left out of it, and of which turn it is."""
+    """What a judge reads, how many characters of hidden reasoning were left out of it, and of which
+    turn it is.
+    """
 
     text: str
     hidden: int = 0
@@ -39,7 +41,9 @@ def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
 
 
 def assistant_turns(trajectory: Trajectory, thinking: Thinking) -> list[Shown]:
-    """What the assistant said, message by message; empty ones are left out, but counted as turns."""
+    """What the assistant said, message by message; empty ones are left out, but counted as
+    turns.
+    """
     messages = [each for each in trajectory.messages if each.get("role") == "assistant"]
     said = [evolve(_said(each, thinking), turn=turn) for turn, each in enumerate(messages)]
     return [each for each in said if each.text.strip()]
@@ -54,7 +58,8 @@ def _said(message: Mapping[str, Any], thinking: Thinking) -> Shown:
     hidden = 0
     if message.get("role") == "assistant":
         found = read(text, thinking)
-        text, hidden = found.text, found.hidden
+        text = found.text
+        hidden = found.hidden
     if calls := message.get("tool_calls"):
         text = f"{text}\n[tool calls] {json.dumps(calls, default=str)}".strip()
     return Shown(text, hidden)

@@ -1,4 +1,6 @@
-"""Versions of a rubric that evolves, a file each: written once, never changed, named by number and content."""
+"""Versions of a rubric that evolves, a file each: written once, never changed, named by number and
+content.
+"""
 
 from __future__ import annotations
 
@@ -130,8 +132,8 @@ class Store:
             if version.name in self.names():
                 return version.name
             raise ConfigError(
-                f"store: version {version.number} of {self.folder} is being written by someone else (if nobody is, "
-                f"remove {claim.name}); evolve from the latest version"
+                f"store: version {version.number} of {self.folder} is being written by someone else"
+                f" (if nobody is, remove {claim.name}); evolve from the latest version"
             ) from None
         text = json.dumps({"schema": _SCHEMA, "name": version.name, **asdict(version)}, indent=1)
         part = claim.with_suffix(".part")

@@ -19,9 +19,9 @@ __all__ = ["Group", "Rubric"]
 class Group:
     """A part of a rubric that is scored by itself and counts by its weight.
 
-    The score of criteria is ``clip(Σ points · share / Σ positive points, 0, 1)``: negative criteria only take
-    off (HealthBench, Arora and others 2025, arXiv:2505.08775).  That of groups is their weighted mean
-    (PaperBench, Starace and others 2025, arXiv:2504.01848).
+    The score of criteria is ``clip(Σ points · share / Σ positive points, 0, 1)``: negative criteria
+    only take off (HealthBench, Arora and others 2025, arXiv:2505.08775).  That of groups is their
+    weighted mean (PaperBench, Starace and others 2025, arXiv:2504.01848).
     """
 
     name: Safe[str] = ""

@@ -1,4 +1,6 @@
-"""``judge/evolving``: a rubric that grows between training steps by what separates a group of responses."""
+"""``judge/evolving``: a rubric that grows between training steps by what separates a group of
+responses.
+"""
 
 from __future__ import annotations
 
@@ -43,20 +45,26 @@ _SHOWN = 8000  # characters of each; the middle of a longer one is left out
 
 @frozen(kw_only=True, slots=False)
 class Evolving(Rubric):
-    """A rubric that a person wrote (``criteria``, ``rubric`` or ``source``), and what grew on it, task by task.
+    """A rubric that a person wrote (``criteria``, ``rubric`` or ``source``), and what grew on it,
+    task by task.
 
-    ``check`` only reads: the version is fixed when the stage is made, is in its fingerprint and in every score,
-    and any version in ``store`` can be asked for again.  ``evolve`` writes the next version.  What grew is worth
-    ``± share · Σ positive points of the seed / most`` a criterion, so all of it together never outweighs the seed.
+    ``check`` only reads: the version is fixed when the stage is made, is in its fingerprint and in
+    every score,
+    and any version in ``store`` can be asked for again.  ``evolve`` writes the next version.  What
+    grew is worth ``± share · Σ positive points of the seed / most`` a criterion, so all of it
+    together never outweighs the seed.
 
     Args:
         store: a folder for versions, a file each.
         version: a version's name, "latest", or "seed".
         most: criteria that may have grown for one task; those that tell the least apart make room.
-        share: what they are worth at most together, as a share of the seed's positive points, in (0, 1].
-        min_spread: standard deviation over a group, in (0, 1/2], from which a criterion tells responses apart.
-        patience: a criterion that every response does justice to in so many groups in a row is retired.  One that
-            no response does justice to stays until ``most`` others tell more apart.
+        share: what they are worth at most together, as a share of the seed's positive points, in
+            (0, 1].
+        min_spread: standard deviation over a group, in (0, 1/2], from which a criterion tells
+            responses apart.
+        patience: a criterion that every response does justice to in so many groups in a row is
+            retired.  One that no response does justice to stays until ``most`` others tell more
+            apart.
     """
 
     store: File = field(factory=File)
@@ -90,8 +98,8 @@ class Evolving(Rubric):
         found = store.read(names[-1] if version == LATEST else version)
         if found.seed != seed.seed:
             raise ConfigError(
-                f"store: version {found.name} of {self.store} grew on other criteria, share or most than these; take "
-                "another folder, or what it began with"
+                f"store: version {found.name} of {self.store} grew on other criteria, share or most"
+                " than these; take another folder, or what it began with"
             )
         return found
 
@@ -103,7 +111,9 @@ class Evolving(Rubric):
         return hashlib.sha256(json.dumps([written, points], sort_keys=True).encode()).hexdigest()
 
     async def check(self, attempt: Attempt) -> Outcome:
-        """As of a rubric.  Every score names the version, also that of a blank response, which costs no call."""
+        """As of a rubric.  Every score names the version, also that of a blank response, which
+        costs no call.
+        """
         outcome = await super().check(attempt)
         return evolve(outcome, data={**outcome.data, "rubric_version": self.version})
 
@@ -137,16 +147,18 @@ class Evolving(Rubric):
     async def aevolve(
         self, group: Sequence[Attempt], quality: Sequence[float] | None = None
     ) -> str:
-        """Write the next version from what separates a group, and return its name; the latest one's if nothing new does.
+        """Write the next version from what separates a group, and return its name; the latest one's
+        if nothing new does.
 
-        It always begins from the latest version in the store, and this stage stays at its own; ``at`` moves on.
-        A proposal becomes a criterion when it is one plain line that quotes no response, is neither known nor the
-        negation of something known, and, judged like any criterion, tells the group apart as none of the others does.
+        It always begins from the latest version in the store, and this stage stays at its own;
+        ``at`` moves on. A proposal becomes a criterion when it is one plain line that quotes no
+        response, is neither known nor the negation of something known, and, judged like any
+        criterion, tells the group apart as none of the others does.
 
         Args:
             group: responses to one task; equal ones count once, blank and overlong ones not at all.
-            quality: what each of them is worth, where tests or people know; then no criterion is taken that would
-                pay the worse ones.
+            quality: what each of them is worth, where tests or people know; then no criterion is
+                taken that would pay the worse ones.
 
         Raises:
             ConfigError: the responses are to several tasks, or not one quality each.
@@ -159,7 +171,10 @@ class Evolving(Rubric):
         try:
             return await latest._next(attempts, worth)
         except TooLong:
-            message = "the group is longer than the judge can read: fewer or shorter responses, or a judge that reads more"
+            message = (
+                "the group is longer than the judge can read: fewer or shorter responses, or a"
+                " judge that reads more"
+            )
             raise ConfigError(message) from None
 
     async def _next(self, attempts: Sequence[Attempt], worth: Sequence[float] | None) -> str:
@@ -195,7 +210,8 @@ class Evolving(Rubric):
         self, said: Sequence[Proposal], known: Sequence[str], responses: Sequence[str], task: str
     ) -> list[Evolved]:
         """Proposals that may become criteria and say something new."""
-        texts, fresh = list(known), list[Evolved]()
+        texts = list(known)
+        fresh = list[Evolved]()
         for proposal in said:
             text = proposal.text
             if refused(text, responses) or any(same(text, other) for other in texts):
@@ -213,7 +229,8 @@ class Evolving(Rubric):
         worth: Sequence[float] | None,
     ) -> list[Evolved]:
         """Those that tell the group apart, each in a way of its own."""
-        known, taken = dict(told), list[Evolved]()
+        known = dict(told)
+        taken = list[Evolved]()
         for each in sorted(fresh, key=lambda each: -spread(judged[each.id])):
             shares = judged[each.id]
             if spread(shares) < self.min_spread or told_already(shares, known):
@@ -225,7 +242,9 @@ class Evolving(Rubric):
         return taken
 
     def _is_met(self, shares: Sequence[float], *, positive: bool) -> bool:
-        """Whether a group does alike, and what a criterion asks for: what no response does is still to be learned."""
+        """Whether a group does alike, and what a criterion asks for: what no response does is still
+        to be learned.
+        """
         return spread(shares) < self.min_spread and (fmean(shares) >= 0.5) == positive
 
     def _written(
@@ -235,7 +254,9 @@ class Evolving(Rubric):
         judged: Mapping[str, Sequence[float]],
         taken: Sequence[Evolved],
     ) -> str:
-        old, staying, gone = self._grown, list[Evolved](), list[Retired]()
+        old = self._grown
+        staying = list[Evolved]()
+        gone = list[Retired]()
         for each in old.of(task):
             idle = each.idle + 1 if self._is_met(told[each.id], positive=each.positive) else 0
             if idle >= self.patience:

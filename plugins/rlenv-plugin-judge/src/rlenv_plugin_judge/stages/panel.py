@@ -30,17 +30,19 @@ _STAGES: Mapping[str, type[Judging]] = {
 
 @frozen(kw_only=True, slots=False)
 class Panel(Judging):
-    """Several judges answer the same question; models of several makers have fewer faults in common.
+    """Several judges answer the same question; models of several makers have fewer faults in
+    common.
 
     Args:
         members: tables like ``judge``, one per member; ``judge`` itself is not asked.
         ask: the stage that every member runs: "rubric", "checklist" or "reference".
         options: its options.
         rubric: its option ``rubric``, a file that is found beside the env.toml.
-        aggregate: "median", "mean", "min", or "majority": the share is 1 when more than half are at 0.5 or above,
-            0 when more than half are below, else 0.5.
+        aggregate: "median", "mean", "min", or "majority": the share is 1 when more than half are at
+            0.5 or above, 0 when more than half are below, else 0.5.
         quorum: so many members must have answered; all when 0.
-        min_families: so many different families must be among those that answered; see ``judge.family``.
+        min_families: so many different families must be among those that answered; see
+            ``judge.family``.
     """
 
     members: tuple[Judge, ...] = ()
@@ -59,11 +61,13 @@ class Panel(Judging):
         known = count(families(judge.family, judge.model) for judge in self.members)
         if self.min_families > 1 and known < self.min_families:
             raise ConfigError(
-                f"min_families is {self.min_families}, and the members are of {known} known families"
+                f"min_families is {self.min_families}, and the members are of {known} known"
+                " families"
             )
         if not 0 <= self.quorum <= len(self.members):
             raise ConfigError(
-                f"quorum lies in 0 to {len(self.members)}, the number of members, not at {self.quorum}"
+                f"quorum lies in 0 to {len(self.members)}, the number of members, not at"
+                f" {self.quorum}"
             )
         object.__setattr__(self, "_stages", tuple(self._stage(judge) for judge in self.members))
 

@@ -1,4 +1,6 @@
-"""``judge/reward-model``: the number that a reward model or classifier behind a server gives a response."""
+"""``judge/reward-model``: the number that a reward model or classifier behind a server gives a
+response.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +25,26 @@ _TEXTS = {"/classify": "input", "/pooling": "input", "/predict": "inputs"}
 
 @frozen(kw_only=True, slots=False)
 class RewardModel(Judging):
-    """One number for a response, from a server that classifies texts: vLLM, SGLang, text-embeddings-inference.
+    """One number for a response, from a server that classifies texts: vLLM, SGLang,
+    text-embeddings-inference.
 
-    ``judge.base_url`` is the address that ``route`` is appended to.  The model reads the task's prompt and the
-    visible response.  A number r counts as it is, or as ``1 / (1 + exp(-(r - center) / spread))``; a calibration
-    may follow.
+    ``judge.base_url`` is the address that ``route`` is appended to.  The model reads the task's
+    prompt and the visible response.  A number r counts as it is, or as ``1 / (1 + exp(-(r - center)
+    / spread))``; a calibration may follow.
 
     Args:
-        route: "/classify" (vLLM, SGLang: ``probs``), "/pooling" (vLLM: ``data``), "/score" (vLLM: the prompt and
-            the response as a pair) or "/predict" (text-embeddings-inference: ``score``).
-        template: the text that is sent, with ``{prompt}`` and ``{response}``; when "", the two are sent as messages,
-            which the server writes by its model's chat template.  "/score" needs none, "/predict" needs one.
-        label: which of several probabilities counts, from 0; -1 is the last.  The answer of "/predict" is sorted by
-            probability: where it has several labels, say the name of the one that counts.
+        route: "/classify" (vLLM, SGLang: ``probs``), "/pooling" (vLLM: ``data``), "/score" (vLLM:
+            the prompt and the response as a pair) or "/predict" (text-embeddings-inference:
+            ``score``).
+        template: the text that is sent, with ``{prompt}`` and ``{response}``; when "", the two are
+            sent as messages, which the server writes by its model's chat template.  "/score" needs
+            none, "/predict" needs one.
+        label: which of several probabilities counts, from 0; -1 is the last.  The answer of
+            "/predict" is sorted by probability: where it has several labels, say the name of the
+            one that counts.
         scale: "probability" where the numbers lie in [0, 1], "logistic" for any other number.
-        center, spread: of the logistic curve: the number that is worth 1/2, and how far from it 0.73 is.
+        center, spread: of the logistic curve: the number that is worth 1/2, and how far from it
+            0.73 is.
     """
 
     route: Literal["/classify", "/pooling", "/score", "/predict"] = "/classify"

@@ -21,7 +21,8 @@ def cohen(
 
     Args:
         first, second: one category per item, of two raters.
-        levels: the categories from low to high: then a disagreement by d of them counts d², else all count alike.
+        levels: the categories from low to high: then a disagreement by d of them counts d², else
+            all count alike.
 
     Raises:
         ValueError: the raters judged different numbers of items, or none.
@@ -36,16 +37,18 @@ def cohen(
         return float((rank[a] - rank[b]) ** 2) if levels else float(a != b)
 
     observed = math.fsum(map(cost, first, second)) * len(first)
-    ours, theirs = Counter(first), Counter(second)
+    ours = Counter(first)
+    theirs = Counter(second)
     expected = math.fsum(cost(a, b) * ours[a] * theirs[b] for a in ours for b in theirs)
     return 1.0 - observed / expected if expected else math.nan
 
 
 def krippendorff(ratings: Sequence[Sequence[float | None]]) -> float:
-    """Krippendorff's alpha, on an interval scale, of any number of raters, some of whom may have left items out.
+    """Krippendorff's alpha, on an interval scale, of any number of raters, some of whom may have
+    left items out.
 
-    Krippendorff (2011), "Computing Krippendorff's alpha-reliability".  NaN where no two ratings of one
-    item exist, or all ratings are one value.
+    Krippendorff (2011), "Computing Krippendorff's alpha-reliability".  NaN where no two ratings of
+    one item exist, or all ratings are one value.
 
     Args:
         ratings: one row per rater, one number per item, None where that rater gave none.
@@ -78,7 +81,8 @@ def wilson(hits: int, total: int, z: float = Z95) -> tuple[float, float]:
     """The interval of a share that Wilson (1927) gives; (0, 1) of nothing."""
     if not total:
         return 0.0, 1.0
-    share, square = hits / total, z * z / total
+    share = hits / total
+    square = z * z / total
     middle = (share + square / 2) / (1 + square)
     half = z / (1 + square) * math.sqrt(share * (1 - share) / total + square / (4 * total))
     return max(0.0, middle - half), min(1.0, middle + half)

@@ -16,9 +16,10 @@ def bradley_terry(
 ) -> list[float]:
     """The chance of each player to win against a middling one, in (0, 1).
 
-    Bradley and Terry (1952), fitted by the iteration of Hunter (2004), "MM algorithms for generalized
-    Bradley-Terry models".  A tie counts as half a win for both.  Every player also draws ``prior`` of
-    a match with a player of strength 1, so that one who won or lost everything stays finite.
+    Bradley and Terry (1952), fitted by the iteration of Hunter (2004), "MM algorithms for
+    generalized Bradley-Terry models".  A tie counts as half a win for both.  Every player also
+    draws ``prior`` of a match with a player of strength 1, so that one who won or lost everything
+    stays finite.
 
     Args:
         matches: (first, second, score of the first in [0, 1]).

@@ -1,4 +1,6 @@
-"""From the score of a judge to a calibrated one: expected calibration error, and an isotonic map."""
+"""From the score of a judge to a calibrated one: expected calibration error, and an isotonic
+map.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,10 @@ class Isotonic:
             return self.values[0]
         if place == len(self.scores):
             return self.values[-1]
-        left, right = self.scores[place - 1], self.scores[place]
-        low, high = self.values[place - 1], self.values[place]
+        left = self.scores[place - 1]
+        right = self.scores[place]
+        low = self.values[place - 1]
+        high = self.values[place]
         return low + (high - low) * (score - left) / (right - left)
 
     def to_dict(self) -> dict[str, list[float]]:
@@ -109,10 +113,11 @@ class Isotonic:
 
 
 def isotonic(scores: Sequence[float], labels: Sequence[float]) -> Isotonic:
-    """The map that fits labels best (least squares) among those that never fall, by pooling neighbors.
+    """The map that fits labels best (least squares) among those that never fall, by pooling
+    neighbors.
 
-    Ayer and others (1955), the pool-adjacent-violators algorithm.  Equal scores count as one, with the
-    mean of their labels.
+    Ayer and others (1955), the pool-adjacent-violators algorithm.  Equal scores count as one, with
+    the mean of their labels.
 
     Raises:
         ValueError: no score, or not one label per score.
@@ -127,7 +132,8 @@ def isotonic(scores: Sequence[float], labels: Sequence[float]) -> Isotonic:
         said = gathered[score]
         pools.append((math.fsum(said) / len(said), len(said), [score]))
         while len(pools) > 1 and pools[-2][0] >= pools[-1][0]:
-            right, left = pools.pop(), pools.pop()
+            right = pools.pop()
+            left = pools.pop()
             weight = left[1] + right[1]
             mean = (left[0] * left[1] + right[0] * right[1]) / weight
             pools.append((mean, weight, left[2] + right[2]))

@@ -1,4 +1,6 @@
-"""Style that judges pay for: how much of a score goes with length, bullets, headings, hedges and stock phrases."""
+"""Style that judges pay for: how much of a score goes with length, bullets, headings, hedges and
+stock phrases.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ FEATURES = ("length", "bullets", "headings", "hedges", "stock")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t]+\S|^\*\*[^*\n]+\*\*:?[ \t]*$", re.M)
 _HEDGE = re.compile(
-    r"\b(?:perhaps|maybe|possibly|arguably|somewhat|it (?:seems|appears)|might|could be|generally|typically|"
+    r"\b(?:perhaps|maybe|possibly|arguably|somewhat|it (?:seems|appears)|might|could"
+    r" be|generally|typically|"
     r"to some extent|in some cases)\b",
     re.I,
 )
 _STOCK = re.compile(
-    r"\b(?:great question|certainly|of course|absolutely|i hope this helps|let me know if|feel free to|"
-    r"it(?:'s| is) (?:important|worth) (?:to note|noting)|in conclusion|in summary|overall|delve into|"
+    r"\b(?:great question|certainly|of course|absolutely|i hope this helps|let me know if|feel"
+    r" free to|"
+    r"it(?:'s| is) (?:important|worth) (?:to note|noting)|in conclusion|in summary|overall|delve"
+    r" into|"
     r"let(?:'s| us) think step by step|as an ai)\b",
     re.I,
 )
@@ -49,8 +54,8 @@ class Slopes:
     Args:
         slopes: feature → change of the score for one unit more.
         errors: feature → standard error of that.
-        bases: feature → the end of its range, where this was fitted, at which the judge pays least: what a text
-            has beyond it is taken off.
+        bases: feature → the end of its range, where this was fitted, at which the judge pays least:
+            what a text has beyond it is taken off.
     """
 
     slopes: Mapping[str, float]
@@ -63,11 +68,13 @@ class Slopes:
         return self.slopes[name] - half, self.slopes[name] + half
 
     def corrected(self, score: float, style: Mapping[str, float]) -> float:
-        """The score without what style buys: ``score - Σ max(0, slope · (feature - base))``, from 0.
+        """The score without what style buys: ``score - Σ max(0, slope · (feature - base))``, from
+        0.
 
-        It never raises a score: else one word would be paid for being short.  The idea of length control in
-        AlpacaEval (Dubois and others, 2024, arXiv:2404.04475), with a linear instead of a logistic model, since
-        scores are no wins, and with an end of the range where that has its middle.
+        It never raises a score: else one word would be paid for being short.  The idea of length
+            control in
+        AlpacaEval (Dubois and others, 2024, arXiv:2404.04475), with a linear instead of a logistic
+        model, since scores are no wins, and with an end of the range where that has its middle.
         """
         bought = math.fsum(
             max(0.0, slope * (style.get(name, 0.0) - self.bases.get(name, 0.0)))
@@ -106,8 +113,8 @@ def fit(
 ) -> Slopes:
     """Least squares of scores on style features, beside the true quality where it is known.
 
-    Without ``quality`` a slope mixes bias with what is really better about longer answers; with labels it
-    is bias alone.  Features that never vary get no slope.
+    Without ``quality`` a slope mixes bias with what is really better about longer answers; with
+    labels it is bias alone.  Features that never vary get no slope.
 
     Args:
         styles: see ``features``; one per response.
@@ -137,10 +144,13 @@ def fit(
 def _least_squares(
     rows: Sequence[Sequence[float]], wanted: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """(coefficients, their standard errors); the ridge keeps columns that depend on one another apart."""
+    """(coefficients, their standard errors); the ridge keeps columns that depend on one another
+    apart.
+    """
     import numpy as np
 
-    design, right = np.array(rows, float), np.array(wanted, float)
+    design = np.array(rows, float)
+    right = np.array(wanted, float)
     count, size = design.shape
     inverse = np.linalg.inv(design.T @ design + _RIDGE * np.eye(size))
     solved = inverse @ design.T @ right

@@ -18,8 +18,8 @@ def base_of(endpoint: Endpoint) -> str:
     """The base URL, which a route such as ``/chat/completions`` is appended to.
 
     Raises:
-        ConfigError: not http(s), a name and password or a query inside, no host, the whole path given,
-            or a key that would travel in the clear beyond the local network.
+        ConfigError: not http(s), a name and password or a query inside, no host, the whole path
+            given, or a key that would travel in the clear beyond the local network.
     """
     base = endpoint.base_url
     try:
@@ -42,7 +42,8 @@ def base_of(endpoint: Endpoint) -> str:
 
 
 def server_of(url: str) -> tuple[str, int | None, str]:
-    """What is equal of two addresses that lead to one server: names of this machine, ports and a last ``/v1`` aside.
+    """What is equal of two addresses that lead to one server: names of this machine, ports and a
+    last ``/v1`` aside.
 
     Raises:
         ConfigError: it is no address.
@@ -59,7 +60,9 @@ def server_of(url: str) -> tuple[str, int | None, str]:
 
 
 def _host(name: str) -> str:
-    """A host's usual name: 127.1, 0x7f000001, ::ffff:127.0.0.1 and this machine's own name are localhost."""
+    """A host's usual name: 127.1, 0x7f000001, ::ffff:127.0.0.1 and this machine's own name are
+    localhost.
+    """
     with suppress(OSError):
         name = inet_ntoa(inet_aton(name))
     try:

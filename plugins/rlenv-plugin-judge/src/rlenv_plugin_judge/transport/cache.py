@@ -1,4 +1,6 @@
-"""Replies on disk: SQLite, shared by processes; an entry is the reply that was asked for, or it is none."""
+"""Replies on disk: SQLite, shared by processes; an entry is the reply that was asked for, or it is
+none.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _FIND = "SELECT value FROM replies WHERE key = ?"
 
 
 def key_of(endpoint: Endpoint, request: Request) -> str:
-    """sha256 over all that an answer depends on: model and revision, messages, parameters, protocol."""
+    """sha256 over all that an answer depends on: model and revision, messages, parameters,
+    protocol.
+    """
     what = {
         "model": request.model or endpoint.model,
         "params": {**endpoint.params, **request.params},
@@ -47,7 +51,9 @@ def key_of(endpoint: Endpoint, request: Request) -> str:
 
 
 class Cache:
-    """One file.  Reads are short; writes gather and are made by a thread, so that no event loop waits for a lock."""
+    """One file.  Reads are short; writes gather and are made by a thread, so that no event loop
+    waits for a lock.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -112,7 +118,8 @@ class Cache:
     def _next(self) -> bool:
         self._hurry.wait(_GATHER)
         with self._lock:
-            self._writing, self._waiting = self._waiting, {}
+            self._writing = self._waiting
+            self._waiting = {}
             self._writes = bool(self._writing)
             return self._writes
 
@@ -122,7 +129,9 @@ class Cache:
             self._writes = False
 
     def close(self) -> None:
-        """Wait until all is written, and let go of the file; what could not be written is logged."""
+        """Wait until all is written, and let go of the file; what could not be written is
+        logged.
+        """
         self._after_fork()
         with self._lock:
             writer = self._writer
@@ -152,13 +161,18 @@ class Cache:
             raise self._damaged(err) from None
 
     def _after_fork(self) -> None:
-        """What a child took along is its parent's: locks that nobody would open, what waits, and the connection."""
+        """What a child took along is its parent's: locks that nobody would open, what waits, and
+        the connection.
+        """
         if self._pid == os.getpid():
             return
         self._pid = os.getpid()
-        self._lock, self._hurry = threading.Lock(), threading.Event()
-        self._writer, self._writes = None, False
-        self._waiting, self._writing = {}, {}
+        self._lock = threading.Lock()
+        self._hurry = threading.Event()
+        self._writer = None
+        self._writes = False
+        self._waiting = {}
+        self._writing = {}
         self._of_parents.append(self._db)  # to close it here would take the parent's file apart
         self._db = None
 
@@ -172,7 +186,9 @@ class Cache:
         )
 
     def _connect(self, patience: float) -> sqlite3.Connection:
-        """Raises ConfigError where the file is not a cache of ours, sqlite3.Error where it is damaged."""
+        """Raises ConfigError where the file is not a cache of ours, sqlite3.Error where it is
+        damaged.
+        """
         _make_private(self.path)
         db = sqlite3.connect(
             self.path, timeout=patience, isolation_level=None, check_same_thread=False
@@ -217,8 +233,8 @@ def _to_wal(db: sqlite3.Connection, patience: float) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """A new file is opened once and closed before SQLite sees it: whoever closes it later, anywhere in this process,
-    drops all locks that SQLite has on it."""
+    """A new file is opened once and closed before SQLite sees it: whoever closes it later, anywhere
+    in this process, drops all locks that SQLite has on it."""
     try:
         with _making:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -230,7 +246,8 @@ def _make_private(path: Path) -> None:
         return
     if wrong:
         raise ConfigError(
-            f"cache: {path} cannot be written ({os.strerror(wrong)}): name a file in a folder that exists"
+            f"cache: {path} cannot be written ({os.strerror(wrong)}): name a file in a folder that"
+            " exists"
         )
 
 

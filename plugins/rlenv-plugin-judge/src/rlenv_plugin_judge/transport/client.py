@@ -1,4 +1,6 @@
-"""The judge's way to its models: cached, limited, budgeted, retried, and handed on where one is dead."""
+"""The judge's way to its models: cached, limited, budgeted, retried, and handed on where one is
+dead.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ class Client:
 
     Args:
         endpoints: the first that is well is asked.
-        concurrency: requests in flight at once, for each event loop; all else holds for all of them.
+        concurrency: requests in flight at once, for each event loop; all else holds for all of
+            them.
         timeout: seconds for one try.
         cache: a file that several processes may share; it holds replies, never keys.
 
@@ -90,7 +93,9 @@ class Client:
         return self._budget.spent
 
     async def turn(self) -> None:
-        """Wait a moment where all places are taken: what they hold is sent before another prompt is written."""
+        """Wait a moment where all places are taken: what they hold is sent before another prompt is
+        written.
+        """
         if self._gate().locked():
             await asyncio.sleep(0)
 
@@ -185,7 +190,9 @@ class Client:
             calls = 0
             try:
                 await self._limiter.enter(guess.total)
-                spent, calls = None, 1  # a call that is cut off is paid for
+                # a call that is cut off is paid for
+                spent = None
+                calls = 1
                 reply = _filled(await self._exchange(i, request, slot), endpoint, request)
                 spent = reply.usage
                 return reply
@@ -201,7 +208,8 @@ class Client:
             slot.free()
 
     async def _exchange(self, i: int, request: Request, slot: Slot) -> Reply:
-        endpoint, dialect = self.endpoints[i], self._dialects[i]
+        endpoint = self.endpoints[i]
+        dialect = self._dialects[i]
         while True:
             body = dialect.body(endpoint, request)
             await slot.take()
@@ -222,7 +230,9 @@ class Client:
 
 
 def _guess(endpoint: Endpoint, request: Request) -> Usage:
-    """Tokens that a request may take: a token has about three characters in most languages' favor."""
+    """Tokens that a request may take: a token has about three characters in most languages'
+    favor.
+    """
     params = {**endpoint.params, **request.params}
     answer = params.get("max_completion_tokens", params.get("max_tokens", _GUESS))
     texts = [m.get("content", "") for m in request.messages] or map(str, request.params.values())
@@ -234,5 +244,6 @@ def _filled(reply: Reply, endpoint: Endpoint, request: Request) -> Reply:
     """The reply with estimated usage, where the endpoint did not count."""
     if not reply.usage.estimated:
         return reply
-    prompt, answer = _guess(endpoint, request).prompt_tokens, len(reply.text) // 3 + 8
+    prompt = _guess(endpoint, request).prompt_tokens
+    answer = len(reply.text) // 3 + 8
     return evolve(reply, usage=Usage(prompt, answer, estimated=True))

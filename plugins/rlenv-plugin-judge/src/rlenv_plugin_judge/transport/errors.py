@@ -20,7 +20,8 @@ class Failure(Exception):
     Args:
         message: for the operator; holds no text of the endpoint, so no key that it may echo.
         retry: the same endpoint may do better in a moment.
-        rest: the endpoint should not be asked for a while: "" no, "soon" after a few in a row, "now" at once.
+        rest: the endpoint should not be asked for a while: "" no, "soon" after a few in a row,
+            "now" at once.
         final: another endpoint would say the same.
         after: seconds that ``Retry-After`` asks for.
         spent: the endpoint may have charged for it.

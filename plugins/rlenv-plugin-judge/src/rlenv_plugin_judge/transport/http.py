@@ -1,4 +1,6 @@
-"""POST over pooled connections: one pool per event loop, nothing followed, nothing without bounds."""
+"""POST over pooled connections: one pool per event loop, nothing followed, nothing without
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Http:
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], freed: Callable[[], None]
     ) -> Answer:
-        """Raises Failure when there is no whole answer; ``freed`` is called when the server has said its last."""
+        """Raises Failure when there is no whole answer; ``freed`` is called when the server has
+        said its last.
+        """
         import aiohttp
 
         session = await self._session()
@@ -68,7 +72,8 @@ class Http:
             raise Failure("the answer is compressed, which was not asked for", spent=True)
         if response.content_length is not None and response.content_length <= self._max_reply:
             return await response.read()
-        chunks, size = [], 0
+        chunks = []
+        size = 0
         async for chunk in response.content.iter_any():
             size += len(chunk)
             if size > self._max_reply:

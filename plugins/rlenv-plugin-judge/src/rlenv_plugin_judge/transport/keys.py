@@ -1,4 +1,6 @@
-"""Keys: read from the environment when a call is made, kept nowhere, and struck out of what comes back."""
+"""Keys: read from the environment when a call is made, kept nowhere, and struck out of what comes
+back.
+"""
 
 from __future__ import annotations
 

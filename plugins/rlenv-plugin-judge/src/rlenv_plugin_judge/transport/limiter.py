@@ -1,4 +1,6 @@
-"""Token buckets: so many requests and tokens a minute, over all loops and threads of this process."""
+"""Token buckets: so many requests and tokens a minute, over all loops and threads of this
+process.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ BURST = 6.0  # seconds whose allowance may be used at once
 
 
 class Bucket:
-    """Fills at ``per_minute / 60`` a second up to BURST seconds' worth (at least 1); may be overdrawn, which is waited for."""
+    """Fills at ``per_minute / 60`` a second up to BURST seconds' worth (at least 1); may be
+    overdrawn, which is waited for.
+    """
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:
         self._rate = per_minute / 60.0

@@ -15,7 +15,9 @@ class Rate:
 
 @frozen
 class Retries:
-    """``times`` more tries, waiting up to ``base * 2**n`` seconds (at most ``cap``), or as ``Retry-After`` says (at most ``after_cap``)."""
+    """``times`` more tries, waiting up to ``base * 2**n`` seconds (at most ``cap``), or as
+    ``Retry-After`` says (at most ``after_cap``).
+    """
 
     times: int = 4
     base: float = 0.5

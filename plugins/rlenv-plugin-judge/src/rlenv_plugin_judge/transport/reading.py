@@ -1,4 +1,6 @@
-"""The body of a chat completion, read strictly where a verdict depends on it and leniently elsewhere."""
+"""The body of a chat completion, read strictly where a verdict depends on it and leniently
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
 def read_reply(body: bytes, endpoint: Endpoint, route: str) -> Reply:
-    """Raises Failure for HTML, truncated or other JSON, an error object, and an answer without a choice or row."""
+    """Raises Failure for HTML, truncated or other JSON, an error object, and an answer without a
+    choice or row.
+    """
     try:
         whole = json.loads(body)
     except (ValueError, RecursionError):
@@ -47,7 +51,8 @@ def read_reply(body: bytes, endpoint: Endpoint, route: str) -> Reply:
 def _row(whole: Any, endpoint: Endpoint) -> Reply:
     """The only row of an answer: of ``data``, of lists within lists, or the answer itself.
 
-    Several rows are the labels of one text, the likeliest first: they become one whose score is by label.
+    Several rows are the labels of one text, the likeliest first: they become one whose score is by
+    label.
     """
     usage = _usage(whole.get("usage")) if isinstance(whole, dict) else Usage(estimated=True)
     row = whole.get("data", whole) if isinstance(whole, dict) else whole
@@ -70,7 +75,8 @@ def _failed(error: Any) -> Failure:
 
 
 def _content(message: Mapping[str, Any]) -> tuple[str, bool]:
-    content, refusal = message.get("content"), message.get("refusal")
+    content = message.get("content")
+    refusal = message.get("refusal")
     if isinstance(content, list):
         parts = [p.get("text") for p in content if isinstance(p, dict)]
         content = "".join(p for p in parts if isinstance(p, str))
@@ -110,7 +116,8 @@ def _token(entry: Mapping[str, Any]) -> Token:
 
 
 def _parallel(found: Mapping[str, Any]) -> tuple[Token, ...]:
-    tokens, logs = found["tokens"], found["token_logprobs"]
+    tokens = found["tokens"]
+    logs = found["token_logprobs"]
     tops = found.get("top_logprobs") or [{}] * len(tokens)
     return tuple(
         Token(_text(t), _log(p), tuple((_text(k), _log(v)) for k, v in (top or {}).items()))

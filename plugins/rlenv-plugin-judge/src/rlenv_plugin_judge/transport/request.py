@@ -23,10 +23,10 @@ class Request:
     Args:
         model: the model's name; "" stands for the endpoint's own.
         messages: ``{"role", "content"}`` in order; may be empty where the route is another one.
-        params: sampling parameters in OpenAI's names (``temperature``, ``max_tokens``, ``logprobs``, …), or
-            whatever else the route wants in its body.
-        route: what the base URL is followed by; of any other than CHAT the reply's text is the first row of the
-            answer, an object in JSON.
+        params: sampling parameters in OpenAI's names (``temperature``, ``max_tokens``,
+            ``logprobs``, …), or whatever else the route wants in its body.
+        route: what the base URL is followed by; of any other than CHAT the reply's text is the
+            first row of the answer, an object in JSON.
     """
 
     model: str
@@ -36,7 +36,9 @@ class Request:
     _written: list[str] = field(factory=list, init=False, eq=False, repr=False)
 
     def written(self) -> str:
-        """The messages in JSON, ASCII, keys in order; written once, since cache and server both want them."""
+        """The messages in JSON, ASCII, keys in order; written once, since cache and server both
+        want them.
+        """
         if not self._written:
             messages = [dict(m) for m in self.messages]
             self._written.append(IN_ORDER(messages))
@@ -65,7 +67,9 @@ class Usage:
 
 @frozen
 class Token:
-    """One token of a reply: its text, its natural log-probability (<= 0), and the likeliest in its place."""
+    """One token of a reply: its text, its natural log-probability (<= 0), and the likeliest in its
+    place.
+    """
 
     text: str
     logprob: float
@@ -78,7 +82,8 @@ class Reply:
 
     Args:
         text: the content, "" where there was none.
-        finish: ``stop``, ``length``, ``content_filter``, ``refusal``, … as the endpoint says it; "" when it does not.
+        finish: ``stop``, ``length``, ``content_filter``, ``refusal``, … as the endpoint says it; ""
+            when it does not.
         cached: it came from the disk and cost nothing.
         endpoint: the base URL that answered.
     """
@@ -93,7 +98,8 @@ class Reply:
 
 
 class Transport(Protocol):
-    """What carries a request: the port ``transport`` of ``rlenv_parts``, so that an SDK can be a plugin.
+    """What carries a request: the port ``transport`` of ``rlenv_parts``, so that an SDK can be a
+    plugin.
 
     It raises ``VerifierFault`` where no reply can be had, and may have ``async def close()``.
     """

@@ -13,7 +13,9 @@ _JITTER = random.SystemRandom()  # of when, never of what: no verdict depends on
 
 
 def retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
-    """The seconds of a ``Retry-After`` header, a number or an HTTP date; None where it says nothing usable."""
+    """The seconds of a ``Retry-After`` header, a number or an HTTP date; None where it says nothing
+    usable.
+    """
     if value is None or len(value) > 64:
         return None
     text = value.strip()
@@ -33,7 +35,8 @@ def pause(
 ) -> float:
     """Seconds to wait after ``tried`` + 1 failures.
 
-    Uniform in [0, min(cap, base * 2**tried)], and never less than ``after``, itself at most ``after_cap``.
+    Uniform in [0, min(cap, base * 2**tried)], and never less than ``after``, itself at most
+    ``after_cap``.
     """
     jitter = draw(0.0, min(retries.cap, retries.base * 2.0 ** min(tried, 60)))
     return jitter if after is None else min(after, retries.after_cap) + jitter

@@ -1,10 +1,12 @@
 """The dialects of OpenAI-compatible servers: what to send, and what to make of what comes back.
 
-Known differences: newer OpenAI models take ``max_completion_tokens`` and refuse ``max_tokens`` and some sampling
-parameters (a 400 that names the parameter, learned once per endpoint); vLLM, Ollama and llama.cpp take ``max_tokens``;
-``usage`` may be missing (estimated); contents may be a list of parts, or null beside a ``refusal``;
-log-probabilities come as ``logprobs.content`` (OpenAI, vLLM, newer llama.cpp and Ollama), as parallel lists
-(older vLLM and routers), as ``completion_probabilities`` (llama.cpp), or not at all.
+Known differences: newer OpenAI models take ``max_completion_tokens`` and refuse ``max_tokens`` and
+some sampling
+parameters (a 400 that names the parameter, learned once per endpoint); vLLM, Ollama and llama.cpp
+take ``max_tokens``; ``usage`` may be missing (estimated); contents may be a list of parts, or null
+beside a ``refusal``; log-probabilities come as ``logprobs.content`` (OpenAI, vLLM, newer llama.cpp
+and Ollama), as parallel lists (older vLLM and routers), as ``completion_probabilities``
+(llama.cpp), or not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from .retry import retry_after
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
 _CONTEXT = re.compile(
-    rb"context_length_exceeded|maximum context length|exceed_context_size|exceeds? the (available )?context"
+    rb"context_length_exceeded|maximum context length|exceed_context_size|exceeds? the (available"
+    rb" )?context"
     rb"|prompt is too long|maximum (prompt|input) length",
     re.IGNORECASE,
 )
@@ -55,7 +58,9 @@ class Dialect:
         return f'{rest[:-1]}, "messages": {request.written()}}}'.encode()
 
     def learn(self, answer: Answer, sent: bytes) -> bool:
-        """Whether a 400 names a parameter of ``sent`` that will be sent in another way from now on, or left out."""
+        """Whether a 400 names a parameter of ``sent`` that will be sent in another way from now on,
+        or left out.
+        """
         name = _named_parameter(answer.body)
         if not name and b'"response_format"' in sent and not _CONTEXT.search(answer.body[:20_000]):
             name = "response_format"  # servers that know none say so in words of their own

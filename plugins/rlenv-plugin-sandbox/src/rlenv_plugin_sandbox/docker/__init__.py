@@ -1,4 +1,6 @@
-"""Containers of a docker daemon around the same warm guest: tier "container", with gVisor tier "gvisor"."""
+"""Containers of a docker daemon around the same warm guest: tier "container", with gVisor tier
+"gvisor".
+"""
 
 from __future__ import annotations
 

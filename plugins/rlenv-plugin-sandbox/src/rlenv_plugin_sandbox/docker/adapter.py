@@ -22,21 +22,23 @@ __all__ = ["Docker", "DockerGvisor"]
 
 _log = logging.getLogger("rlenv")
 _WEAK = (
-    "sandbox/docker gives tier container: programs share the kernel of this machine through docker's own filter; "
-    'for untrusted programs use "jail" or "docker+gvisor"'
+    "sandbox/docker gives tier container: programs share the kernel of this machine through"
+    ' docker\'s own filter; for untrusted programs use "jail" or "docker+gvisor"'
 )
 
 
 class Docker(Adapter[Container]):
-    """Programs in warm containers of a docker daemon.  Tier "container", or "gvisor" with ``runtime="runsc"``.
+    """Programs in warm containers of a docker daemon.  Tier "container", or "gvisor" with
+    ``runtime="runsc"``.
 
     Args:
-        image: an image with Python 3.8 or newer in it; None binds this machine's own system and interpreter
-            read-only instead, which needs the daemon to run on this machine.
+        image: an image with Python 3.8 or newer in it; None binds this machine's own system and
+            interpreter read-only instead, which needs the daemon to run on this machine.
         python: the interpreter in ``image``.
         runtime: a runtime that the daemon knows; "runsc" (or a name that begins so) is gVisor.
         url: where the daemon listens; DOCKER_HOST, or its usual socket, when None.
-        places: how many programs may run at one time in this process; RLENV_SANDBOX_SLOTS or 2 when None.
+        places: how many programs may run at one time in this process; RLENV_SANDBOX_SLOTS or 2 when
+            None.
 
     Raises:
         ConfigError: the docker SDK is not installed.
@@ -98,7 +100,10 @@ def _lacking(about: Any, kind: Kind) -> list[Diagnosis]:
     checks = (
         (
             kind.runtime is not None and kind.runtime not in about.get("Runtimes", {}),
-            f'the daemon knows no runtime {kind.runtime!r}: install it and name it under "runtimes" in daemon.json',
+            (
+                f"the daemon knows no runtime {kind.runtime!r}: install it and name it under"
+                ' "runtimes" in daemon.json'
+            ),
         ),
         (
             not any("seccomp" in option for option in about.get("SecurityOptions") or ()),
@@ -106,7 +111,10 @@ def _lacking(about: Any, kind: Kind) -> list[Diagnosis]:
         ),
         (
             not about.get("MemoryLimit", True) or not about.get("PidsLimit", True),
-            "the daemon cannot limit memory or processes: enable those control groups in its kernel",
+            (
+                "the daemon cannot limit memory or processes: enable those control groups in its"
+                " kernel"
+            ),
         ),
     )
     found = [Diagnosis("daemon", said, ok=False) for lacks, said in checks if lacks]

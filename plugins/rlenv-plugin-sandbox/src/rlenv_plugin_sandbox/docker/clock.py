@@ -1,4 +1,6 @@
-"""The clock of a program in a container: what its relay sees within, and what the machine counts without."""
+"""The clock of a program in a container: what its relay sees within, and what the machine counts
+without.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,17 @@ _FIRST_S = 0.25  # asking the relay, or even the daemon, costs more than reading
 class ContainerClock:
     """Looks at a program's clock.
 
-    gVisor's kernel tells nobody how long a program waits for a processor.  The machine's own does, of the threads of
-    gVisor's kernel and of the program together; where that is another machine, what counts is the CPU that gVisor's
-    kernel counts, since the program would have run for so long, less the container's own.
+    gVisor's kernel tells nobody how long a program waits for a processor.  The machine's own does,
+    of the threads of gVisor's kernel and of the program together; where that is another machine,
+    what counts is the CPU that gVisor's kernel counts, since the program would have run for so
+    long, less the container's own.
 
     Args:
         gvisor: whether the kernel within is gVisor's.
 
     Attributes:
-        overcount: seconds that the kernel within counts as CPU and the machine did not give, as far as looks tell.
+        overcount: seconds that the kernel within counts as CPU and the machine did not give, as far
+            as looks tell.
     """
 
     def __init__(self, container: Container, *, gvisor: bool) -> None:
@@ -41,7 +45,9 @@ class ContainerClock:
             self._waited()
 
     async def look(self, state: tuple[float, float, float] | None) -> None:
-        """Take in a look; ``state`` is the relay's word (`wire.STATE_BODY`), None when it gave none."""
+        """Take in a look; ``state`` is the relay's word (`wire.STATE_BODY`), None when it gave
+        none.
+        """
         delay, asked, within = state or (self._delay, None, self.meter.now.cpu)
         whole = await asyncio.to_thread(self._container.cpu)
         if whole is not None and self._base is None:

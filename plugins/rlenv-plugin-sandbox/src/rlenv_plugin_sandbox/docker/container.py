@@ -47,21 +47,24 @@ class Kind:
     def user(self) -> str:
         """Who the relay is; programs are nobody.
 
-        gVisor does not hide pid 1 from processes of the same user (/proc/1/fd, signals), so there it is the
-        root of gVisor's own kernel, which is nobody on the machine.
+        gVisor does not hide pid 1 from processes of the same user (/proc/1/fd, signals), so there
+        it is the root of gVisor's own kernel, which is nobody on the machine.
         """
         return "0:0" if self.gvisor else "65534:65534"
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """What the relay may: in gVisor, to become nobody, to kill nobody's processes, and to mount and clear files."""
+        """What the relay may: in gVisor, to become nobody, to kill nobody's processes, and to mount
+        and clear files.
+        """
         if not self.gvisor:
             return ()
         return ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER", "SYS_ADMIN")
 
     @property
     def security(self) -> tuple[str, ...]:
-        """What docker keeps from the relay: outside gVisor it needs namespaces, which docker's own filter rejects.
+        """What docker keeps from the relay: outside gVisor it needs namespaces, which docker's own
+        filter rejects.
 
         Programs are behind our filter, which rejects more.
         """
@@ -105,7 +108,8 @@ class Container(Place):
 
     def _handshake(self, sock: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
         self._unwrap = unwrap = Unwrapped()
-        until, frame = monotonic() + _READY_S, None
+        until = monotonic() + _READY_S
+        frame = None
         try:
             sock.settimeout(_READY_S)
             sock.sendall(wire.frame(wire.CONFIG, json.dumps(config).encode()))
@@ -138,11 +142,15 @@ class Container(Place):
         return self.healthy and not self.spent and self.link.alive()
 
     def cpu(self) -> float | None:
-        """Seconds of CPU of all that ever ran in it, as the machine counts them; None when nobody says.  Waits."""
+        """Seconds of CPU of all that ever ran in it, as the machine counts them; None when nobody
+        says.  Waits.
+        """
         return self._engine.cpu(self.id) if self.group is None else self.group.cpu()
 
     def ran_out_of_memory(self) -> bool:
-        """Whether even the relay was killed for want of memory; it reports what became of programs."""
+        """Whether even the relay was killed for want of memory; it reports what became of
+        programs.
+        """
         return self._short
 
     def destroy(self) -> None:

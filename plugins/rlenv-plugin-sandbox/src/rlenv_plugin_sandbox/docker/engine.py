@@ -52,8 +52,9 @@ class Engine:
             "DOCKER_TLS_VERIFY"
         ):
             raise ConfigError(
-                f"sandbox/docker reaches a daemon at unix:// or tcp:// without TLS, not {address!r}: for a daemon "
-                "elsewhere run `python -m rlenv_plugin_sandbox.remote --sandbox docker` there and use sandbox/remote"
+                "sandbox/docker reaches a daemon at unix:// or tcp:// without TLS, not"
+                f" {address!r}: for a daemon elsewhere run `python -m rlenv_plugin_sandbox.remote"
+                " --sandbox docker` there and use sandbox/remote"
             )
         api = None
         try:
@@ -71,18 +72,22 @@ class Engine:
         said = str(getattr(error, "explanation", None) or error)
         if self._version is None:
             return ConfigError(
-                f"no docker daemon answers at {self.address} ({said}): start one, set DOCKER_HOST, or use another sandbox"
+                f"no docker daemon answers at {self.address} ({said}): start one, set DOCKER_HOST,"
+                " or use another sandbox"
             )
         if re.search("unknown (or invalid )?runtime", said.lower()):
             return ConfigError(
-                f'{said}: register it with the daemon (for gVisor: install runsc, and name it under "runtimes" in daemon.json)'
+                f"{said}: register it with the daemon (for gVisor: install runsc, and name it under"
+                ' "runtimes" in daemon.json)'
             )
         if "No such image" in said:
             return ConfigError(f"{said}: pull or import it first")
         return VerifierFault(Fault("unavailable", f"docker: {said}", transient=True))
 
     def image(self, base: str | None, layer: Layer) -> str:
-        """The name of an image with this layer, on top of ``base`` or alone; made when it is not there."""
+        """The name of an image with this layer, on top of ``base`` or alone; made when it is not
+        there.
+        """
         import docker
 
         with self.client() as api:
@@ -116,7 +121,9 @@ class Engine:
         environment: Mapping[str, str],
         host: Mapping[str, Any],
     ) -> tuple[str, socket.socket]:
-        """Start a container; its id and a socket to its standard streams, multiplexed by the daemon."""
+        """Start a container; its id and a socket to its standard streams, multiplexed by the
+        daemon.
+        """
         with self.client() as api:
             made = api.create_container(
                 image,
@@ -154,7 +161,9 @@ class Engine:
             return int(api.inspect_container(container)["State"]["Pid"])
 
     def cpu(self, container: str) -> float | None:
-        """Seconds of CPU that a container has used, as the machine counts them; None when nobody says."""
+        """Seconds of CPU that a container has used, as the machine counts them; None when nobody
+        says.
+        """
         with suppress(VerifierFault, ConfigError, KeyError, TypeError), self.client() as api:
             said = api.stats(container, stream=False, one_shot=True)
             return float(said["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
@@ -187,8 +196,9 @@ class Engine:
 def _client() -> Any:
     """The SDK's client, which leaves no socket to the collector and reads no environment.
 
-    The SDK forgets a socket where connecting fails, as to a daemon that was just killed.  And requests looks for
-    proxies in the environment at each call: in a thread that is a KeyError when another thread changes it just then.
+    The SDK forgets a socket where connecting fails, as to a daemon that was just killed.  And
+    requests looks for proxies in the environment at each call: in a thread that is a KeyError when
+    another thread changes it just then.
     """
     import docker
     from docker.transport import unixconn
@@ -220,7 +230,9 @@ def _knock(address: str) -> None:
 
 
 def owner(pid: int | None = None) -> str:
-    """Names a process of this machine for as long as the machine runs: boot, pid namespace, pid, start time."""
+    """Names a process of this machine for as long as the machine runs: boot, pid namespace, pid,
+    start time.
+    """
     pid = pid or os.getpid()
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     space = os.readlink("/proc/self/ns/pid")

@@ -1,6 +1,8 @@
-"""A container of a daemon on this machine, as the machine's own kernel counts it: exact, and at once.
+"""A container of a daemon on this machine, as the machine's own kernel counts it: exact, and at
+once.
 
-A daemon takes a second to say how much CPU a container used, and never says how long it waited for a processor.
+A daemon takes a second to say how much CPU a container used, and never says how long it waited for
+a processor.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from attrs import frozen
 
 __all__ = ["Group", "group_of"]
 
-_ROOT, _PROC = Path("/sys/fs/cgroup"), Path("/proc")
+_ROOT = Path("/sys/fs/cgroup")
+_PROC = Path("/proc")
 
 
 @frozen
@@ -43,7 +46,9 @@ class Group:
 
 
 def group_of(pid: int, container: str, root: Path = _ROOT) -> Group | None:
-    """The group of a container whose first process is said to be ``pid``; None where this machine has none such."""
+    """The group of a container whose first process is said to be ``pid``; None where this machine
+    has none such.
+    """
     try:
         lines = (_PROC / str(pid) / "cgroup").read_text().splitlines()
     except OSError:

@@ -1,4 +1,6 @@
-"""What a container is made of: an image with the guest in it, and this machine's system bound read-only."""
+"""What a container is made of: an image with the guest in it, and this machine's system bound
+read-only.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class Layer:
 
 
 def layer(profile: Profile, *, whole: bool) -> Layer:
-    """The guest and the profile's files; with ``whole`` also the folders of a root that others are bound to."""
+    """The guest and the profile's files; with ``whole`` also the folders of a root that others are
+    bound to.
+    """
     files = dict(_guest())
     files |= {f"{BOX[1:]}/{name}": content for name, content in profile.files}
     buffer = io.BytesIO()

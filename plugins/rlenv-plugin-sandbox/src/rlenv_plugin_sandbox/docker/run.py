@@ -155,7 +155,8 @@ class Run:
 
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
         self.meter.ask()
-        span, over = Span(self.meter, timeout, timeout), ""
+        span = Span(self.meter, timeout, timeout)
+        over = ""
         while (frame := program_frame(self.buffer, max_bytes)) is None:
             if self.over or self.silent:
                 raise ChannelEnded(self.lost or "the program closed its channel, or ended")
@@ -167,7 +168,9 @@ class Run:
         return frame
 
     async def _step(self, span: Span, until: float = math.inf) -> Over:
-        """Take in a frame, or look at the clock when it is time; whether the limit of this part is reached."""
+        """Take in a frame, or look at the clock when it is time; whether the limit of this part is
+        reached.
+        """
         left = min(span.left(), self.span.left())
         await self._pump(min(until, monotonic() + left))
         late = monotonic() - span.began >= span.clock
@@ -237,14 +240,21 @@ class Run:
         """It needed nothing but the container."""
 
     def exit(self, isolation: Tier) -> Exit:
-        data, began, order, oom, cut, dirty, cpu = b"", self.began, 0, 0, 0, 0, self.meter.now.cpu
+        data = b""
+        began = self.began
+        order = 0
+        oom = 0
+        cut = 0
+        dirty = 0
+        cpu = self.meter.now.cpu
         said = f"the container or its daemon ended during a run: {self.lost}"
         if self.report is not None:
             status, began, order, oom, cut, dirty, _, _, user, system, _, peak, failure = (
                 wire.END_BODY.unpack_from(self.report)
             )
             own = max(0.0, user - self.clock.overcount)
-            data, cpu = REPORT.pack(status, own, system, peak, failure), 0.0
+            data = REPORT.pack(status, own, system, peak, failure)
+            cpu = 0.0
             said = self.report[wire.END_BODY.size :].decode("utf-8", "replace")
         report = Report(
             data=data,

@@ -1,4 +1,6 @@
-"""One run: from the fork to the program's first line.  Everything up to START is done ahead of time."""
+"""One run: from the fork to the program's first line.  Everything up to START is done ahead of
+time.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,15 @@ if TYPE_CHECKING:
 
 # Kind, what is given, CPU seconds, wall seconds, length of program.
 HEADER = struct.Struct("<BBddI")
-PYTHON, NATIVE = 0, 1
+PYTHON = 0
+NATIVE = 1
 BROKEN = 70  # exit status of a child that could not do its part
-STDIN, PAYLOAD = 1, 2  # which of the optional descriptors were given
+# which of the optional descriptors were given
+STDIN = 1
+PAYLOAD = 2
 BUSY = 4  # beside these: others run too, so that no processor stands idle for a rehearsal
-STARTED, FAILED = b"s", b"f"
+STARTED = b"s"
+FAILED = b"f"
 STARTED_BUSY = b"b"  # to the zygote: begun, and the next need not rehearse
 _INLINE = 65536
 _SPACE = socket.CMSG_SPACE(8 * 4)
@@ -171,7 +177,9 @@ class Plan:
         self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))
 
     def settle(self, config: dict[str, Any]) -> None:
-        """What holds for the zygote too, once: limits, no way to more rights, the working directories."""
+        """What holds for the zygote too, once: limits, no way to more rights, the working
+        directories.
+        """
         if self.isolate:
             mounts.leave_root(config["above"])
             self.workdir = workdir.MemoryFolder(

@@ -1,4 +1,6 @@
-"""How long threads stood ready to run and got no processor, from looks now and then; for judge and guest."""
+"""How long threads stood ready to run and got no processor, from looks now and then; for judge and
+guest.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ _OURS = "/proc/thread-self"
 class Delays:
     """Of the threads of a program that one counts which waited longest since the last look.
 
-    What they do to each other is their own doing: of n threads that never stop, on p processors, each waits for
-    n - p others in n even on a machine that does nothing else.  The thread that asks counts too, for a program
-    may have to wait until it is heard.
+    What they do to each other is their own doing: of n threads that never stop, on p processors,
+    each waits for n - p others in n even on a machine that does nothing else.  The thread that asks
+    counts too, for a program may have to wait until it is heard.
 
     Args:
-        together: of several threads, max or sum: sum where they take turns, as those of gVisor's kernel and of the
-            program that it serves do.
+        together: of several threads, max or sum: sum where they take turns, as those of gVisor's
+            kernel and of the program that it serves do.
     """
 
     def __init__(self, together: Callable[[Iterable[float]], float] = max) -> None:
@@ -33,7 +35,8 @@ class Delays:
     def since(self, tasks: Iterable[str]) -> float:
         """Seconds since the last look; ``tasks`` are the threads, as folders of /proc."""
         now = monotonic()
-        span, self._looked = now - self._looked, now
+        span = now - self._looked
+        self._looked = now
         seen = {task: _times(task) for task in tasks}
         ours = _times(_OURS)
         own = ours[1] - self._seen.get(_OURS, ours)[1]
@@ -49,9 +52,11 @@ class Delays:
         return times[0] - before[0], times[1] - before[1]
 
     def _of_others(self, most: float, span: float, grown: list[tuple[float, float]]) -> float:
-        """``most`` without what threads of the same program made each other wait in ``span`` seconds.
+        """``most`` without what threads of the same program made each other wait in ``span``
+        seconds.
 
-        The kernel counts a wait when it ends, so only the sum over many threads tells how many were busy.
+        The kernel counts a wait when it ends, so only the sum over many threads tells how many were
+        busy.
         """
         busy = sum(map(sum, grown)) / span if span > 0 else 0.0
         if busy <= self._processors:

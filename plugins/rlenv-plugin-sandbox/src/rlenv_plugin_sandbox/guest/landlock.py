@@ -11,9 +11,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+EXECUTE = 1
+WRITE_FILE = 2
+READ_FILE = 4
+READ_DIR = 8
 _FIRST = (1 << 13) - 1  # execute … make_sym
-_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_REFER = 1 << 13
+_TRUNCATE = 1 << 14
+_IOCTL_DEV = 1 << 15
 _READ = EXECUTE | READ_FILE | READ_DIR
 # A rule on a file takes no other.
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
@@ -54,8 +59,8 @@ def ruleset(
 ) -> int:
     """A descriptor of the rules: reading and executing below ``read``, everything below ``write``.
 
-    A rule holds for what is mounted at its path when it is made: mount first, for what is mounted later
-    is subject to the rules of the mount point's parents only.
+    A rule holds for what is mounted at its path when it is made: mount first, for what is mounted
+    later is subject to the rules of the mount point's parents only.
 
     Args:
         devices: device files that are driven by ioctl too.

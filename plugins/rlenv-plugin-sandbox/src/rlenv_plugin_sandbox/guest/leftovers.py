@@ -1,4 +1,6 @@
-"""Where programs can leave something for the next one, and how it is removed: for a place that is used again."""
+"""Where programs can leave something for the next one, and how it is removed: for a place that is
+used again.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def writable() -> list[str]:
 
 
 def remove(folders: list[str], seconds: float) -> bool:
-    """Empty these folders; False when something is left after so many seconds, or cannot be removed."""
+    """Empty these folders; False when something is left after so many seconds, or cannot be
+    removed.
+    """
     deadline = time.monotonic() + seconds
     try:
         for folder in folders:

@@ -15,20 +15,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x10000000, 0x20000000
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
 CLONE_NEW = (
     0x7E020000  # all namespaces: besides these of users, the network, ipc, uts and control groups
 )
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
-MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
-ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+ATTR_RDONLY = 1
+ATTR_NOSUID = 2
+ATTR_NODEV = 4
+ATTR_NOEXEC = 8
 
 _MNT_DETACH = 2
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
 _SHARED = 256  # integers up to this are the interpreter's own
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
-_PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
 _PR_SET_SECUREBITS = 28
 _PR_SET_CHILD_SUBREAPER = 36
 _NO_ROOT = 0xC3  # user 0 is nobody special to execve, and no ambient set; both for good
@@ -69,7 +84,8 @@ _CHILD_ENDS = 17  # SIGCHLD
 
 
 def ahead(name: str, *args: Any) -> Callable[[], int]:
-    """A system call whose arguments are made now: after a fork every page that is written costs a copy.
+    """A system call whose arguments are made now: after a fork every page that is written costs a
+    copy.
 
     Raises:
         LinuxError: when it is called, and fails or has no number here.
@@ -88,8 +104,8 @@ def ahead(name: str, *args: Any) -> Callable[[], int]:
 def clone(flags: int) -> int:
     """Fork into new namespaces with one call: 0 in the child, its pid here.
 
-    Neither the library's nor Python's handlers of a fork are run, which halves the memory that a child copies
-    as it begins.  For a process with one thread whose modules have none that matter.
+    Neither the library's nor Python's handlers of a fork are run, which halves the memory that a
+    child copies as it begins.  For a process with one thread whose modules have none that matter.
     """
     number = ctypes.c_long(NUMBERS["clone"])
     rest = [ctypes.c_long(0)] * 4  # stack, thread ids, thread storage: as they are, in either order
@@ -168,7 +184,9 @@ def adopt_orphans() -> None:
 
 
 def dumpable(value: int) -> None:
-    """Whether others of our user may look into this process, and whether its entries in /proc are ours."""
+    """Whether others of our user may look into this process, and whether its entries in /proc are
+    ours.
+    """
     prctl(_PR_SET_DUMPABLE, value)
 
 
@@ -205,7 +223,9 @@ _HEADS = {
 
 
 def forget(*values: Any) -> None:
-    """Overwrite integers, floats and bytes that nobody uses any more: a fork copies freed memory, too."""
+    """Overwrite integers, floats and bytes that nobody uses any more: a fork copies freed memory,
+    too.
+    """
     for value in values:
         head = _HEADS.get(type(value))
         if head is not None and not _is_shared(value):
@@ -213,7 +233,9 @@ def forget(*values: Any) -> None:
 
 
 def _is_shared(value: Any) -> bool:
-    """Whether the interpreter has one such object for all: small integers, and bytes of one letter."""
+    """Whether the interpreter has one such object for all: small integers, and bytes of one
+    letter.
+    """
     if type(value) is int:
         return value <= _SHARED
     return type(value) is bytes and len(value) < 2

@@ -1,4 +1,6 @@
-"""The file system that a program sees: the system's own programs and libraries, read-only, and nothing else."""
+"""The file system that a program sees: the system's own programs and libraries, read-only, and
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,11 @@ def build(
     *,
     workspace: bool,
 ) -> None:
-    """Assemble two equal roots for programs and move above them.  In a mount namespace of our own, with the
-    right to mount.
+    """Assemble two equal roots for programs and move above them.  In a mount namespace of our own,
+    with the right to mount.
 
-    Packages that were installed beside an interpreter are seen only where ``paths`` names them: one of
-    them may be an environment, with its expected outputs.
+    Packages that were installed beside an interpreter are seen only where ``paths`` names them: one
+    of them may be an environment, with its expected outputs.
 
     Args:
         interpreter: directories and files of the interpreter, besides the system's.
@@ -130,11 +132,12 @@ def _package_folders(lib: str) -> Iterable[str]:
 
 
 def private(root: str, options: str, names: Sequence[str], *, executable: bool) -> None:
-    """Give the root at ``root`` a /tmp with nothing but ``names``, which are all that the root shows there.
+    """Give the root at ``root`` a /tmp with nothing but ``names``, which are all that the root
+    shows there.
 
-    What is shown below /tmp is bound again, read-only, by its first name: a mount point can be neither renamed
-    nor removed, so no program can move what the next one needs.  It is found from the working directory, since
-    its absolute path leads to the new file system once that covers it.
+    What is shown below /tmp is bound again, read-only, by its first name: a mount point can be
+    neither renamed nor removed, so no program can move what the next one needs.  It is found from
+    the working directory, since its absolute path leads to the new file system once that covers it.
     """
     place = root + HOME
     if not names:

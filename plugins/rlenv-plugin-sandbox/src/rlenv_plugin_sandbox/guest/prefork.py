@@ -1,4 +1,6 @@
-"""The children of a zygote: one runs a program, one waits in its finished jail for the next START."""
+"""The children of a zygote: one runs a program, one waits in its finished jail for the next
+START.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# number of the run, when it ended; wait status, user seconds, system seconds, peak bytes, error number
+# number of the run, when it ended; wait status, user seconds, system seconds, peak bytes, error
+# number
 REPORT = struct.Struct("<IdiddQi")
 KILL = struct.Struct("<I")  # number of the run
 PATIENCE = 3  # children that end before their START, one after the other
@@ -45,13 +48,16 @@ class Child:
     __slots__ = ("pid", "pidfd", "seat")
 
     def __init__(self, pid: int, seat: Any) -> None:
-        self.pid, self.pidfd, self.seat = pid, _pidfd(pid), seat
+        self.pid = pid
+        self.pidfd = _pidfd(pid)
+        self.seat = seat
 
 
 class Prefork:
     """Forks ahead, waits, kills when asked, reports each end.
 
-    Runs are numbered from 1 as they begin: an order to kill names its run, so that one that comes late
+    Runs are numbered from 1 as they begin: an order to kill names its run, so that one that comes
+    late
     harms nobody, and one that comes early is not forgotten.
 
     Args:
@@ -69,11 +75,16 @@ class Prefork:
         space: int | None,
         weight: int | None = None,
     ) -> None:
-        self.control, self.job, self.plan = control, job, plan
-        self.space, self.weight = space, weight
+        self.control = control
+        self.job = job
+        self.plan = plan
+        self.space = space
+        self.weight = weight
         self._usual = b"0" if weight is None else os.pread(weight, 16, 0).strip()
         near, far = os.pipe()
-        self.begun, plan.begun = high(near), high(far)  # a child says that it begins
+        # a child says that it begins
+        self.begun = high(near)
+        plan.begun = high(far)
         os.close(near)
         os.close(far)
         self.spare: Child | None = None
@@ -189,7 +200,8 @@ class Prefork:
     def begins(self) -> bool:
         """Take a child's word: it has START, and begins (True) or could not."""
         word = os.read(self.begun, 4)
-        self.current, self.spare = self.spare, None
+        self.current = self.spare
+        self.spare = None
         self.failures = 0
         before = self.number
         self.number += 1
@@ -236,7 +248,8 @@ class Prefork:
         status, used = self.reap(self.current)
         linux.forget(self.idle_since)
         ended = self.idle_since = time.monotonic()
-        seat, self.current = self.current.seat, None
+        seat = self.current.seat
+        self.current = None
         self.failures = 0
         peak = used.ru_maxrss * 1024
         said = REPORT.pack(self.number, ended, status, used.ru_utime, used.ru_stime, peak, 0)
@@ -257,9 +270,11 @@ class Prefork:
             self.control.send(said)
 
     def hand_over(self, said: bytes, seat: Any) -> None:
-        """Report, and with that a pipe to read the workspace from; its end says that all is as it was.
+        """Report, and with that a pipe to read the workspace from; its end says that all is as it
+        was.
 
-        A process of its own reads the files: what they hold must not be in the memory that programs begin with.
+        A process of its own reads the files: what they hold must not be in the memory that programs
+            begin with.
         """
         near, far = os.pipe()
         rights = array.array("i", [near])

@@ -1,4 +1,6 @@
-"""A program's own part of a child's life: Python source in this warm interpreter, or a command line."""
+"""A program's own part of a child's life: Python source in this warm interpreter, or a command
+line.
+"""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
     python -I -S -B relay.py
 
-Frames (`wire`) come in on standard input and go out on standard output.  As pid 1 it hears no signal
-that it did not ask for, and ``kill(-1)`` reaches every process of the container but itself: so nothing of
-a run is left when its END is sent, and what it left in the file system is removed before.
+Frames (`wire`) come in on standard input and go out on standard output.  As pid 1 it hears no
+signal that it did not ask for, and ``kill(-1)`` reaches every process of the container but itself:
+so nothing of a run is left when its END is sent, and what it left in the file system is removed
+before.
 
-A child begins as a copy of the process that forks it, freed memory included.  So no process that has carried the text,
-inputs or output of a run may fork the next: each run is carried by a process of its own, which forks its child
-first and ends with it.
+A child begins as a copy of the process that forks it, freed memory included.  So no process that
+has carried the text, inputs or output of a run may fork the next: each run is carried by a process
+of its own, which forks its child first and ends with it.
 """
 
 from __future__ import annotations
@@ -45,8 +46,11 @@ class Relay:
     """Both ends of the judge's stream, and the run that is on."""
 
     def __init__(self, inward: int, outward: int, bell: int) -> None:
-        self.inward, self.outward, self.bell = inward, outward, bell
-        self.inbox, self.outbox = bytearray(), bytearray()
+        self.inward = inward
+        self.outward = outward
+        self.bell = bell
+        self.inbox = bytearray()
+        self.outbox = bytearray()
         self.gone = False
         self.kept = prefork.high(os.memfd_create("rlenv"))
 
@@ -219,7 +223,9 @@ class Relay:
         return
 
     def one_apart(self, plan: Plan) -> bool:
-        """One run, carried by a process of its own; False when the judge is gone, or that process broke."""
+        """One run, carried by a process of its own; False when the judge is gone, or that process
+        broke.
+        """
         near, far = os.pipe()
         pid = os.fork()
         if not pid:
@@ -319,7 +325,8 @@ def _streams() -> list[int]:
 def _bell() -> int:
     """A descriptor that can be read once a child has ended."""
     near, far = os.pipe()
-    near, far = prefork.high(near), prefork.high(far)
+    near = prefork.high(near)
+    far = prefork.high(far)
     os.set_blocking(near, False)
     os.set_blocking(far, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

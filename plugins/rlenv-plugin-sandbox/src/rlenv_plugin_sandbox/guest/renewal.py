@@ -1,9 +1,11 @@
-"""What a container renews before each run: its file systems in memory, and its numbers of processes.
+"""What a container renews before each run: its file systems in memory, and its numbers of
+processes.
 
-A file system that is used again counts on (its inodes), and so do the numbers of processes: a program could leave
-one for the next.  Under gVisor the relay is root of gVisor's own kernel and may mount.  Elsewhere it makes itself user
-and mount namespaces.  Where it cannot (AppArmor's profile "docker-default", or no user namespaces for containers),
-the judge uses the container for one run only.
+A file system that is used again counts on (its inodes), and so do the numbers of processes: a
+program could leave one for the next.  Under gVisor the relay is root of gVisor's own kernel and may
+mount.  Elsewhere it makes itself user and mount namespaces.  Where it cannot (AppArmor's profile
+"docker-default", or no user namespaces for containers), the judge uses the container for one run
+only.
 """
 
 from __future__ import annotations
@@ -75,11 +77,13 @@ class Renewal:
     def hide_processes(self) -> standard.Streams | None:
         """Show this process, the first of its namespace, no others: the numbers of those count on.
 
-        Outside gVisor no /proc can be mounted where docker has covered parts of it, so there is none: as Landlock
-        has it.  gVisor has one mount namespace for all, so there the relay has to do without its path.
+        Outside gVisor no /proc can be mounted where docker has covered parts of it, so there is
+        none: as Landlock has it.  gVisor has one mount namespace for all, so there the relay has to
+        do without its path.
 
         Returns:
-            The streams of this run, which are all that is in /proc; None under gVisor, where it is a /proc.
+            The streams of this run, which are all that is in /proc; None under gVisor, where it is
+            a /proc.
         """
         flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         if self.gvisor:
@@ -98,8 +102,8 @@ class Renewal:
     def fork() -> int:
         """Fork a process that is the first of its own process namespace: 0 in it, a pid here.
 
-        What this process gets to know is one in between, which ends as that one does: it is the one to enter
-        a new namespace, for whoever has entered one for its children cannot go back.
+        What this process gets to know is one in between, which ends as that one does: it is the one
+        to enter a new namespace, for whoever has entered one for its children cannot go back.
         """
         pid = os.fork()
         if pid:
@@ -137,7 +141,8 @@ def _without_inodes(options: str) -> str:
 
 
 def _own_namespaces() -> None:
-    uid, gid = os.getuid(), os.getgid()
+    uid = os.getuid()
+    gid = os.getgid()
     linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNS)
     linux.dumpable(1)
     linux.write("/proc/self/setgroups", "deny")

@@ -63,7 +63,9 @@ class Run:
         """Hand START to the child, with the far ends of what we carry."""
         parts = io.BytesIO(body)
         wall, room, much, more = wire.START_HEAD.unpack(parts.read(wire.START_HEAD.size))
-        text, payload, stdin = parts.read(much), parts.read(more), parts.read()
+        text = parts.read(much)
+        payload = parts.read(more)
+        stdin = parts.read()
         self.room = [room, room]
         channel, theirs = socket.socketpair()
         far = [theirs.detach()]
@@ -98,10 +100,13 @@ class Run:
         """From now on its clock runs, and these bring what it prints."""
         self.fds[: len(outputs)] = outputs
         self.look()
-        self.delay, self.since = 0.0, time.monotonic()
+        self.delay = 0.0
+        self.since = time.monotonic()
 
     def hear(self) -> None:
-        """It is asked something more, or nothing ever again: since its last answer it waited for that."""
+        """It is asked something more, or nothing ever again: since its last answer it waited for
+        that.
+        """
         if self.answered:
             self.waited += time.monotonic() - self.answered
             self.answered = 0.0
@@ -131,8 +136,9 @@ class Run:
     def _kill(self) -> None:
         """Kill everything of the run.
 
-        Where this process does not become the parent of orphans, it is not told what they used.  So there the process
-        is spared that waits for the first one of the run's own namespace: it ends with that, and tells.
+        Where this process does not become the parent of orphans, it is not told what they used.  So
+        there the process is spared that waits for the first one of the run's own namespace: it ends
+        with that, and tells.
         """
         if not self.spares_first:
             kill_all()
@@ -198,7 +204,9 @@ def reap(run: Run, flags: int) -> bool:
 
 
 def _ours() -> tuple[str, str]:
-    """The processes of the container that are of no run: the first, and this one, which carries the run."""
+    """The processes of the container that are of no run: the first, and this one, which carries the
+    run.
+    """
     return "1", str(os.getpid())
 
 
@@ -216,7 +224,8 @@ def _tasks() -> list[str]:
 
 def cpu_of_all() -> float:
     """Seconds of CPU of every process of the container but us."""
-    total, tick = 0, os.sysconf("SC_CLK_TCK")
+    total = 0
+    tick = os.sysconf("SC_CLK_TCK")
     base = renewal.processes()
     for name in os.listdir(base):
         if name.isdigit() and name not in _ours():

@@ -1,9 +1,9 @@
 """The filter of system calls: what honest programs need, and nothing else.
 
-Everything not named is rejected with EPERM, what is newer than the tables with ENOSYS (a C library then
-falls back); a call by another architecture's numbers kills.  Namespaces, mounts, sockets but for pairs,
-tracing, keys, shared memory by key, message queues, io_uring and bpf are nobody's; other programs are
-started by the ``native`` runtime only.
+Everything not named is rejected with EPERM, what is newer than the tables with ENOSYS (a C library
+then falls back); a call by another architecture's numbers kills.  Namespaces, mounts, sockets but
+for pairs, tracing, keys, shared memory by key, message queues, io_uring and bpf are nobody's; other
+programs are started by the ``native`` runtime only.
 
 Modes and owners of files may be set: the file systems are nosuid, and no_new_privs holds besides.
 """
@@ -60,11 +60,11 @@ times uname vfork wait4 waitid
 """
 _CLOCKS = "clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep time"
 ALLOWED = (_FILES + _MEMORY + _WAITING + _SOCKETS + " " + _SIGNALS + _PROCESSES + _CLOCKS).split()
-# Flushing other people's disks is not theirs; a program that could make itself slow by rank or place could
-# have a machine blamed for its own time limit.
-# What is in the page cache is everybody's: dropping it would tell others of this run.
+# Flushing other people's disks is not theirs; a program that could make itself slow by rank or
+# place could have a machine blamed for its own time limit. What is in the page cache is
+# everybody's: dropping it would tell others of this run.
 PRETENDED = ["fadvise64", "sched_setaffinity", "setpriority", "sync", "syncfs"]
-_ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]  # fmt: skip
+_ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]
 
 _IOCTLS = numbered("""
 0x5401 TCGETS 0x540F TIOCGPGRP 0x5413 TIOCGWINSZ 0x541B FIONREAD 0x5421 FIONBIO 0x5450 FIONCLEX FIOCLEX
@@ -75,23 +75,34 @@ _PRCTLS = numbered("""
 38 SET_NO_NEW_PRIVS GET_NO_NEW_PRIVS 41 SET_THP_DISABLE GET_THP_DISABLE 0x53564D41 SET_VMA
 """)
 _ARCH_PRCTLS = (0x1001, 0x1002, 0x1003, 0x1004, 0x1021, 0x1022, 0x1023, 0x3001)  # FS, GS, AMX, CET
-_SOL_SOCKET, _MSG_OOB, _RLIMIT_CORE = 1, 1, 4
+_SOL_SOCKET = 1
+_MSG_OOB = 1
+_RLIMIT_CORE = 4
 _RWF_NOWAIT = 8
 _SOCKET_OPTIONS = numbered("""
 2 REUSEADDR TYPE ERROR 7 SNDBUF RCVBUF KEEPALIVE 13 LINGER 16 PASSCRED PEERCRED RCVLOWAT 20 RCVTIMEO SNDTIMEO
 30 ACCEPTCONN 38 PROTOCOL DOMAIN
 """)  # nothing of filters and pidfds
-# Of descriptors, owners of signals, questions for locks, pipes and seals.  Leases, notices of what others do in a
-# folder (F_NOTIFY) and hints that stay with an inode (F_SET_RW_HINT) would be channels through the system's files.
+# Of descriptors, owners of signals, questions for locks, pipes and seals.  Leases, notices of what
+# others do in a folder (F_NOTIFY) and hints that stay with an inode (F_SET_RW_HINT) would be
+# channels through the system's files.
 _FCNTLS = numbered("""
 0 DUPFD GETFD SETFD GETFL SETFL GETLK 8 SETOWN GETOWN SETSIG GETSIG 15 SETOWN_EX GETOWN_EX 36 OFD_GETLK
 1030 DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ ADD_SEALS GET_SEALS
 """)
 _LOCKS = numbered("6 SETLK SETLKW 37 OFD_SETLK OFD_SETLKW")
 _COLD = (20, 21)  # MADV_COLD, MADV_PAGEOUT: as fadvise64
-_FILE_KINDS, _KIND = (0, 0o010000, 0o100000), 0o170000  # plain files and FIFOs, no devices
+# plain files and FIFOs, no devices
+_FILE_KINDS = (0, 0o010000, 0o100000)
+_KIND = 0o170000
 
-_LD, _AND, _JA, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x05, 0x15, 0x35, 0x45, 0x06
+_LD = 0x20
+_AND = 0x54
+_JA = 0x05
+_JEQ = 0x15
+_JGE = 0x35
+_JSET = 0x45
+_RET = 0x06
 
 
 def _op(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
@@ -126,7 +137,9 @@ def _none_of(argument: int, bits: int, otherwise: int) -> Block:
 
 
 def _limits() -> Block:
-    """Limits of oneself; that of core files is asked for only: 1 keeps a machine's collector of cores out."""
+    """Limits of oneself; that of core files is asked for only: 1 keeps a machine's collector of
+    cores out.
+    """
     return [
         _low(0),
         _op(_JEQ, 0, 1, 0),
@@ -155,8 +168,8 @@ def _socket_option() -> Block:
 def _fcntl(*, shared: bool) -> Block:
     """Locks are pretended where the system's files, and devices, are the machine's own inodes.
 
-    A lock on one would hold up whoever else locks it, and tell other runs of this one.  No filter sees which file a
-    descriptor is of, so locks on a program's own files are pretended too.
+    A lock on one would hold up whoever else locks it, and tell other runs of this one.  No filter
+    sees which file a descriptor is of, so locks on a program's own files are pretended too.
     """
     if not shared:
         return _one_of(1, [*_FCNTLS.values(), *_LOCKS.values()], _ERRNO | errno.EINVAL)
@@ -176,11 +189,14 @@ def _special(runtime: str, *, devices: bool, memfd: bool, shared: bool) -> dict[
     return {
         "clone": _none_of(0, CLONE_NEW, DENY),
         "clone3": _ret(UNKNOWN),  # its flags lie in memory, where no filter sees them
-        # What is in the page cache tells which files others of this machine have read; so would mincore.
+        # What is in the page cache tells which files others of this machine have read; so would
+        # mincore.
         "preadv2": _none_of(5, _RWF_NOWAIT, unsupported),
-        # The machine's load and memory.  V8 and glibc size their heaps by it, unchecked; Python has no use for it.
+        # The machine's load and memory.  V8 and glibc size their heaps by it, unchecked; Python has
+        # no use for it.
         "sysinfo": execute,
-        # When a file was made, and the numbers of mounts, which count on; C libraries fall back to fstatat.
+        # When a file was made, and the numbers of mounts, which count on; C libraries fall back to
+        # fstatat.
         "statx": _ret(UNKNOWN),
         "fcntl": _fcntl(shared=shared),
         "flock": _ret(PRETEND if shared else ALLOW),
@@ -222,7 +238,9 @@ def _tree(steps: list[tuple[int, Block]]) -> Block:
     if len(steps) == 1:
         return list(steps[0][1])
     middle = len(steps) // 2
-    first, below, above = steps[middle][0], _tree(steps[:middle]), _tree(steps[middle:])
+    first = steps[middle][0]
+    below = _tree(steps[:middle])
+    above = _tree(steps[middle:])
     if len(below) > 255:  # farther than a condition can jump
         return [_op(_JGE, first, 0, 1), _op(_JA, len(below)), *below, *above]
     return [_op(_JGE, first, len(below), 0), *below, *above]
@@ -250,7 +268,8 @@ def program(
     return b"".join([*head, *_tree(_steps(machine, special))])
 
 
-_SET_MODE_FILTER, _TSYNC = 1, 1
+_SET_MODE_FILTER = 1
+_TSYNC = 1
 
 
 class _Program(ctypes.Structure):

@@ -1,8 +1,9 @@
-"""The standard streams of a run, which programs may also open by name: /dev/stdin, /dev/fd/1 and the like.
+"""The standard streams of a run, which programs may also open by name: /dev/stdin, /dev/fd/1 and
+the like.
 
-Where a program has no /proc, nothing leads from such a name to a descriptor.  So its output goes through FIFOs, and its
-input is copied to a file: all three have names in a folder that programs can neither list nor change, and links lead
-there.  Where there is a /proc, pipes do.
+Where a program has no /proc, nothing leads from such a name to a descriptor.  So its output goes
+through FIFOs, and its input is copied to a file: all three have names in a folder that programs can
+neither list nor change, and links lead there.  Where there is a /proc, pipes do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import os
 FOLDER = "/dev/fd"  # in the jail, which has no /proc; /dev/stdin and its like lead here
 PROC = "/proc/self/fd"  # in a container, where all such names lead here
 NAMES = ("stdin", "stdout", "stderr")
-_INPUT, _OUTPUTS = "0", ("1", "2")
+_INPUT = "0"
+_OUTPUTS = ("1", "2")
 
 
 class Streams:
@@ -21,7 +23,9 @@ class Streams:
     __slots__ = ("copy", "far", "near")
 
     def __init__(self, near: list[int], far: list[int], copy: int = -1) -> None:
-        self.near, self.far, self.copy = near, far, copy
+        self.near = near
+        self.far = far
+        self.copy = copy
 
     def take_input(self, source: int) -> None:
         """Copy a file in memory, which keeps its position, to the one that has a name."""
@@ -59,8 +63,9 @@ def remove(folder: str) -> None:
 def named(folder: str) -> Streams:
     """Open what ``make`` made.
 
-    A process that may not exceed the kernel's limit of pages for pipes should not do it: FIFOs that are opened while
-    another run of its user holds many pipes would be small, which tells of that run.
+    A process that may not exceed the kernel's limit of pages for pipes should not do it: FIFOs that
+    are opened while another run of its user holds many pipes would be small, which tells of that
+    run.
     """
     paths = ["%s/%s" % (folder, name) for name in _OUTPUTS]
     near = [os.open(path, os.O_RDONLY | os.O_NONBLOCK) for path in paths]

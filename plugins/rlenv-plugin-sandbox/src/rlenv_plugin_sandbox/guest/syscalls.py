@@ -1,4 +1,6 @@
-"""Numbers of the system calls, for x86-64 and aarch64: names in order, a number where the count jumps."""
+"""Numbers of the system calls, for x86-64 and aarch64: names in order, a number where the count
+jumps.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ fspick pidfd_open clone3 close_range openat2 pidfd_getfd faccessat2 process_madv
 quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease futex_waitv
 set_mempolicy_home_node
 """
-X86_64 = numbered("""
+X86_64 = numbered(
+    """
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
 ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise shmget shmat shmctl
 dup dup2 pause nanosleep getitimer alarm setitimer getpid sendfile socket connect accept sendto recvfrom sendmsg
@@ -52,8 +55,11 @@ recvmmsg fanotify_init fanotify_mark prlimit64 name_to_handle_at open_by_handle_
 getcpu process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr renameat2 seccomp getrandom
 memfd_create kexec_file_load bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
 pkey_alloc pkey_free statx io_pgetevents rseq
-""" + _SAME)  # fmt: skip
-AARCH64 = numbered("""
+"""
+    + _SAME
+)
+AARCH64 = numbered(
+    """
 io_setup io_destroy io_submit io_cancel io_getevents setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr
 listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr getcwd lookup_dcookie eventfd2 epoll_create1
 epoll_ctl epoll_pwait dup dup3 fcntl inotify_init1 inotify_add_watch inotify_rm_watch ioctl ioprio_set ioprio_get
@@ -79,7 +85,9 @@ recvmmsg 260 wait4 prlimit64 fanotify_init fanotify_mark name_to_handle_at open_
 setns sendmmsg process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr renameat2 seccomp
 getrandom memfd_create bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
 pkey_alloc pkey_free statx io_pgetevents rseq kexec_file_load
-""" + _SAME)  # fmt: skip
+"""
+    + _SAME
+)
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
 LAST = max(X86_64.values())  # what is newer than these tables is unknown to a filter made from them
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # how the kernel names an architecture

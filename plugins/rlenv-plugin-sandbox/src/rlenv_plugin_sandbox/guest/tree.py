@@ -1,8 +1,9 @@
-"""A directory as a stream of entries: made once everything of a program has ended, written out for the next.
+"""A directory as a stream of entries: made once everything of a program has ended, written out for
+the next.
 
 Whatever lies in the directory was made by an untrusted program, and may be anything: links to
-elsewhere, FIFOs, files of any length, names that are no text, folders within folders without end.  So no link
-is followed, nothing but a regular file is read, and all that is counted has a limit.
+elsewhere, FIFOs, files of any length, names that are no text, folders within folders without end.
+So no link is followed, nothing but a regular file is read, and all that is counted has a limit.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ if TYPE_CHECKING:
 # Bytes of the path, mode with its type, bytes of content; both follow.
 ENTRY = struct.Struct("<HIQ")
 # Modes of the last entry, which has no path: this is all, or it would be too much.
-WHOLE, FULL = 0, 1
-FOLDER, FILE, EXECUTABLE, LINK = 0o40755, 0o100644, 0o100755, 0o120777
-PATH_MOST, DEPTH_MOST = 1024, 64  # bytes of a path, and its parts
+WHOLE = 0
+FULL = 1
+FOLDER = 0o40755
+FILE = 0o100644
+EXECUTABLE = 0o100755
+LINK = 0o120777
+# bytes of a path, and its parts
+PATH_MOST = 1024
+DEPTH_MOST = 64
 WORKDIR = "/workdir"  # in jails and containers
 _SLACK = 1 << 20, 64  # bytes and entries beyond the limits, for what a file system counts otherwise
 _PAGE = 4096
@@ -72,7 +79,9 @@ class _Packing:
     """Goes through folders, which are at most DEPTH_MOST deep: so many descriptors it needs."""
 
     def __init__(self, most: int, entries: int, write: Callable[[bytes], object]) -> None:
-        self.most, self.entries, self.write = most, entries, write
+        self.most = most
+        self.entries = entries
+        self.write = write
 
     def folder(self, fd: int, above: tuple[str, ...]) -> None:
         with os.scandir(fd) as found:
@@ -83,7 +92,8 @@ class _Packing:
                 self.add(fd, entry, (*above, entry.name))
 
     def add(self, folder: int, entry: os.DirEntry[str], parts: tuple[str, ...]) -> None:
-        fd, target = -1, b""
+        fd = -1
+        target = b""
         try:
             path = "/".join(parts).encode("utf-8")
             mode = entry.stat(follow_symlinks=False).st_mode
@@ -135,7 +145,9 @@ def _opened(name: str, mode: int, folder: int) -> int:
 
 
 def put(name: str, mode: int, content: bytes | memoryview) -> None:
-    """Make one entry, where the current directory is trusted, or all that can reach it is this process."""
+    """Make one entry, where the current directory is trusted, or all that can reach it is this
+    process.
+    """
     try:
         _put(name, mode, content)
     except FileNotFoundError:

@@ -1,4 +1,6 @@
-"""Frames of a byte stream between a judge and what runs programs for it: a kind, a length, that many bytes."""
+"""Frames of a byte stream between a judge and what runs programs for it: a kind, a length, that
+many bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ HEAD = struct.Struct("<BI")
 # Wall seconds, bytes kept of each output, length of text, of payload.
 START_HEAD = struct.Struct("<dIII")
 KILL_BODY = struct.Struct("<?")  # whether the program had answered all that it was asked
-# Seconds so far that the program waited for a processor, was asked something, and CPU of its processes.
+# Seconds so far that the program waited for a processor, was asked something, and CPU of its
+# processes.
 STATE_BODY = struct.Struct("<ddd")
-# Wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then (seconds) waiting
-# for a processor and asked, as in STATE, user and system CPU, wall, then peak bytes, error number of a fork that failed.
-# What follows is text: why it never began.
+# Wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then
+# (seconds) waiting for a processor and asked, as in STATE, user and system CPU, wall, then peak
+# bytes, error number of a fork that failed. What follows is text: why it never began.
 END_BODY = struct.Struct("<iBBBBBdddddQi")
 
 # judge to guest
@@ -35,7 +38,9 @@ TAKEN = 23  # four bytes: how many of DATA the program has taken since the last 
 STATE = 24
 END = 25  # END_BODY; the last of a run, and nothing of it runs any more
 
-NOT_ORDERED, KILLED, WALL = 0, 1, 2
+NOT_ORDERED = 0
+KILLED = 1
+WALL = 2
 AHEAD = 1 << 20  # bytes of DATA that may be on their way to a program
 
 

@@ -1,4 +1,6 @@
-"""The working directories of runs: each is new, and holds nothing that a run before could have changed."""
+"""The working directories of runs: each is new, and holds nothing that a run before could have
+changed.
+"""
 
 from __future__ import annotations
 
@@ -67,14 +69,15 @@ class Seat:
 class MemoryFolder:
     """File systems in memory, made for each run while the one before is still on.
 
-    A file system that is used again tells of the run before, whatever was removed from it: it counts the
-    inodes that were ever made in it.  So each run has one of its own, on one of two equal roots: the
-    program that runs is on one of them while the process that waits is on the other.
+    A file system that is used again tells of the run before, whatever was removed from it: it
+    counts the inodes that were ever made in it.  So each run has one of its own, on one of two
+    equal roots: the program that runs is on one of them while the process that waits is on the
+    other.
 
     Args:
-        config: of the zygote: ``tmp_mb``, how much fits; ``uid``, whose they are; ``devices``, which are driven
-            by ioctl; and ``workspace``, the bytes and entries of a workspace, which is the working directory
-            where there is one.
+        config: of the zygote: ``tmp_mb``, how much fits; ``uid``, whose they are; ``devices``,
+            which are driven by ioctl; and ``workspace``, the bytes and entries of a workspace,
+            which is the working directory where there is one.
         executable: whether programs in it may be executed.
         version: of Landlock; 0 where there is none.
     """
@@ -85,7 +88,8 @@ class MemoryFolder:
         self.devices = config["devices"]
         self.workspace = config["workspace"]
         self.path = tree.WORKDIR if self.workspace[0] else mounts.HOME
-        self.executable, self.version = executable, version
+        self.executable = executable
+        self.version = version
         self.uid = config["uid"]
         self._free = list(mounts.ROOTS)
         for root in self._free:  # kept: the names of streams there are not a program's to change
@@ -112,7 +116,9 @@ class MemoryFolder:
         return seat
 
     def enter(self, seat: Seat) -> None:
-        """Move this process there.  It has to lose its capabilities afterwards, with which it could leave."""
+        """Move this process there.  It has to lose its capabilities afterwards, with which it could
+        leave.
+        """
         os.chroot(seat.root)
         os.chdir(self.path)
 

@@ -2,10 +2,11 @@
 
     python -I -S -B zygote.py CONTROL JOB CONFIG
 
-CONTROL and JOB are descriptors of SOCK_SEQPACKET pairs, CONFIG one of a file with a JSON object.  On CONTROL
-the zygote says once what it is (``{"ready": …}`` or ``{"failed": …}``), then after each run how that ended;
-it hears KILL, and ends with everything in it when the other side is closed.  JOB is read by the child that
-is forked ahead: whoever sends START there sends it to a process that is in its finished jail already.
+CONTROL and JOB are descriptors of SOCK_SEQPACKET pairs, CONFIG one of a file with a JSON object.
+On CONTROL the zygote says once what it is (``{"ready": …}`` or ``{"failed": …}``), then after each
+run how that ended; it hears KILL, and ends with everything in it when the other side is closed.
+JOB is read by the child that is forked ahead: whoever sends START there sends it to a process that
+is in its finished jail already.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ STACK = 64 << 20  # bytes that a program's first thread may use
 def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | None]:
     """Leave the machine: a file system, users, processes and a network of our own.
 
-    Returns as pid 1, with a descriptor of the pid namespace that this is in, and one of our weight when
-    memory is short (None where it cannot be had).
+    Returns as pid 1, with a descriptor of the pid namespace that this is in, and one of our weight
+    when memory is short (None where it cannot be had).
     """
     files = {name: bytes.fromhex(content) for name, content in config["files"].items()}
     sights = config["interpreter"], config["paths"], config["devices"]
@@ -60,7 +61,8 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
         os.setresgid(0, 0, 0)
         os.setresuid(0, 0, 0)
     else:
-        uid, gid = os.getuid(), os.getgid()
+        uid = os.getuid()
+        gid = os.getgid()
         linux.unshare(linux.CLONE_NEW)
         linux.write("/proc/self/setgroups", "deny")
         linux.write("/proc/self/uid_map", "0 %d 1" % uid)
@@ -139,7 +141,9 @@ def _import(name: str, plan: child.Plan) -> None:
 
 
 def _native() -> bool:
-    """Whether native code from outside the standard library is here, or OpenSSL: they hear of forks too."""
+    """Whether native code from outside the standard library is here, or OpenSSL: they hear of forks
+    too.
+    """
     own = os.path.join(os.path.dirname(os.__file__), "lib-dynload")
     for name, module in sys.modules.items():
         file = getattr(module, "__file__", None) or ""
@@ -175,7 +179,9 @@ def _told(control: socket.socket, step: str, error: BaseException) -> NoReturn:
 
 
 def _unlimited() -> int:
-    """Lift what limits this process inherited; how many bytes of addresses that leaves, -1 for any."""
+    """Lift what limits this process inherited; how many bytes of addresses that leaves, -1 for
+    any.
+    """
     for name in ("AS", "DATA", "CPU", "FSIZE", "NOFILE", "NPROC", "RSS", "STACK"):
         limit = getattr(resource, "RLIMIT_" + name)
         hard = resource.getrlimit(limit)[1]

@@ -33,7 +33,8 @@ class Local(Adapter[Slot]):
 
         if sys.platform != "linux":
             raise ConfigError(
-                f"the sandbox {type(self).__name__.lower()!r} needs Linux; use docker or remote here"
+                f"the sandbox {type(self).__name__.lower()!r} needs Linux; use docker or remote"
+                " here"
             )
         cgroups.sweep()
 
@@ -42,7 +43,8 @@ class Jail(Local):
     """Programs in namespaces of their own, behind seccomp and Landlock.  Tier "jail".
 
     Args:
-        places: how many programs may run at one time in this process; RLENV_SANDBOX_SLOTS or 2 when None.
+        places: how many programs may run at one time in this process; RLENV_SANDBOX_SLOTS or 2 when
+            None.
     """
 
     tier: Tier = "jail"

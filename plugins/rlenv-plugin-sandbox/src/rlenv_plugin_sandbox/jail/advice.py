@@ -18,10 +18,16 @@ _SWITCHES = (
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
         "1",
-        "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for this Python",
+        (
+            "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for this"
+            " Python"
+        ),
     ),
 )
-_IN_CONTAINER = "run the container with --security-opt seccomp=unconfined --cap-add SYS_ADMIN, or use the sandbox docker+gvisor"
+_IN_CONTAINER = (
+    "run the container with --security-opt seccomp=unconfined --cap-add SYS_ADMIN, or use the"
+    " sandbox docker+gvisor"
+)
 
 
 def advice(number: int | None) -> str:

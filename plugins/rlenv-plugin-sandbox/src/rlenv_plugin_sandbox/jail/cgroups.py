@@ -1,4 +1,6 @@
-"""A control group per place: memory and processes of everything that runs there, where one may be made."""
+"""A control group per place: memory and processes of everything that runs there, where one may be
+made.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,13 @@ _ATTEMPTS = 10
 _ROOT = Path("/sys/fs/cgroup")
 _NEEDED = ("memory", "pids")
 _WELCOME = ("cpuacct", "cpu")  # who used how much; and a share of the processors
-# What a place may take of the machine, however many processes run in it: as much as so many processors.
-# One is its program's; the other is for what the zygote does next to it, and for programs of several threads.
+# What a place may take of the machine, however many processes run in it: as much as so many
+# processors. One is its program's; the other is for what the zygote does next to it, and for
+# programs of several threads.
 _PROCESSORS = 2
 _PERIOD_US = 100_000
-# A place weighs as much as so many ordinary processes, so that a limit is reached in about the time that it names on
-# a machine that does other things too.
+# A place weighs as much as so many ordinary processes, so that a limit is reached in about the time
+# that it names on a machine that does other things too.
 _WEIGHT = 16
 
 
@@ -44,7 +47,9 @@ def homes() -> dict[str, Path]:
 
 
 def _unified(own: str, root: Path = _ROOT) -> dict[str, Path]:
-    """In version 2 a group that holds processes has no groups with limits below it: look upwards."""
+    """In version 2 a group that holds processes has no groups with limits below it: look
+    upwards.
+    """
     for base in (root, root / "unified"):
         folder = base / own.lstrip("/")
         for place in (folder, *folder.parents):
@@ -64,13 +69,16 @@ def missing() -> str:
     if not lacking:
         return ""
     return (
-        f"no control group can be made for {' and '.join(lacking)}: limits hold per process instead; run as root, or "
-        "below a delegated group (systemd-run --user --scope -p Delegate=yes)"
+        f"no control group can be made for {' and '.join(lacking)}: limits hold per process"
+        " instead; run as root, or below a delegated group (systemd-run --user --scope -p"
+        " Delegate=yes)"
     )
 
 
 def spare(pid: int) -> None:
-    """Have the kernel take memory from anybody in the group but this process, where we may say so."""
+    """Have the kernel take memory from anybody in the group but this process, where we may say
+    so.
+    """
     try:
         Path(f"/proc/{pid}/oom_score_adj").write_text("-1000")
     except OSError:

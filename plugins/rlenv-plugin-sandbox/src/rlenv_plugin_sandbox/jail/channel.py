@@ -1,4 +1,6 @@
-"""The judge's end of a run's channel: frames over a stream socket, read without the loop where that is enough."""
+"""The judge's end of a run's channel: frames over a stream socket, read without the loop where that
+is enough.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ class Channel:
         self.sock = sock
         self.ended = False
         self.wanted = False  # whether somebody waits for a frame
-        self._loop, self._wake = loop, wake
+        self._loop = loop
+        self._wake = wake
         self._buffer = bytearray()
         self._reading = False
         self._poll = select.poll()

@@ -42,7 +42,9 @@ class Report:
 
 
 def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
-    """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made anew."""
+    """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made
+    anew.
+    """
     started = report.pid is not None
     if not report.data:
         return _without_word(report, slot, isolation, started=started)
@@ -68,15 +70,25 @@ def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
 
 
 def _without_word(report: Report, slot: Place, isolation: Tier, *, started: bool) -> Exit:
-    """The zygote is gone: memory that the program took may have cost its life too, or it was asked to end it."""
+    """The zygote is gone: memory that the program took may have cost its life too, or it was asked
+    to end it.
+    """
     slot.healthy = False
     memory = slot.ran_out_of_memory()
     ordered = "" if report.starved else report.ordered
     if started and (memory or ordered):
         return Exit(
-            -signal.SIGKILL, "memory" if memory else ordered or "killed", report.group_cpu, report.wall, 0, report.truncated, isolation,
-            started, report.stdout, report.stderr,
-        )  # fmt: skip
+            -signal.SIGKILL,
+            "memory" if memory else ordered or "killed",
+            report.group_cpu,
+            report.wall,
+            0,
+            report.truncated,
+            isolation,
+            started,
+            report.stdout,
+            report.stderr,
+        )
     fault = lost(report.said or "the zygote ended during a run")
     wall = report.wall
     return Exit(
@@ -85,7 +97,9 @@ def _without_word(report: Report, slot: Place, isolation: Tier, *, started: bool
 
 
 def _cpu(own: float, group: float) -> float:
-    """What it used: the group counts descendants too that nobody waited for, and a little of the zygote."""
+    """What it used: the group counts descendants too that nobody waited for, and a little of the
+    zygote.
+    """
     return group if group > own + _ZYGOTE_S else own
 
 

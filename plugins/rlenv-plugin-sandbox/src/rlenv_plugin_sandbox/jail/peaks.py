@@ -1,4 +1,6 @@
-"""The most memory that everything in a place held at one time: every process, and files in memory."""
+"""The most memory that everything in a place held at one time: every process, and files in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ _MARGIN = 4 << 20  # the next child, forked meanwhile, and what the kernel count
 class Peaks:
     """A place's peaks, run after run.
 
-    The kernel tells of a process only what that one held at most, so memory in many children, or in files below
-    /tmp, would cost nothing.  Nothing is told where the kernel cannot start a peak anew.
+    The kernel tells of a process only what that one held at most, so memory in many children, or in
+    files below /tmp, would cost nothing.  Nothing is told where the kernel cannot start a peak
+    anew.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -45,18 +48,23 @@ class Peaks:
             self.close()
 
     def most(self) -> int:
-        """Bytes above what was held at the beginning, without those of the system's files; 0 for very little."""
+        """Bytes above what was held at the beginning, without those of the system's files; 0 for
+        very little.
+        """
         if self._peak < 0:
             return 0
         grown = int(os.pread(self._peak, 32, 0)) - self._floor
         if grown <= _MARGIN:
             return 0
-        before, self._files = self._files, self._read_files()
+        before = self._files
+        self._files = self._read_files()
         grown -= max(0, self._files - before)
         return grown if grown > _MARGIN else 0
 
     def _read_files(self) -> int:
-        """What the kernel keeps of files that were read here: whoever reads them first would pay for all."""
+        """What the kernel keeps of files that were read here: whoever reads them first would pay
+        for all.
+        """
         try:
             text = Path(f"{self._folder}/memory.stat").read_text("ascii")
             said = dict(line.split() for line in text.splitlines())

@@ -41,12 +41,14 @@ class Run:
     """
 
     __slots__ = (
-        "_began", "_channel", "_delays", "_ended", "_expecting", "_loop", "_ordered", "_pid", "_report",
-        "_said", "_slot", "_span", "_starved", "_streams", "_timer", "_waiter", "_watching", "limit", "meter",
+        "_began", "_channel", "_delays", "_ended", "_expecting", "_loop", "_ordered", "_pid",
+        "_report", "_said", "_slot", "_span", "_starved", "_streams", "_timer", "_waiter",
+        "_watching", "limit", "meter",
     )  # fmt: skip
 
     def __init__(self, slot: Slot, cpu: float, wall: float) -> None:
-        self._slot, self.limit = slot, cpu
+        self._slot = slot
+        self.limit = cpu
         self._loop = asyncio.get_running_loop()
         self._streams = Streams(self._loop, slot.profile.output_bytes)
         self._channel: Channel | None = None
@@ -63,7 +65,8 @@ class Run:
         self.meter = Meter()
         self._span = Span(self.meter, cpu, wall)
 
-    # -- beginning -----------------------------------------------------------------------------------
+    # -- beginning
+    # -----------------------------------------------------------------------------------
 
     async def begin(self, text: bytes, payload: bytes, stdin: bytes) -> None:
         """Make the descriptors and hand the far ends to the child that waits.
@@ -92,7 +95,8 @@ class Run:
                 os.close(fd)
             far.close()
 
-    # -- frames --------------------------------------------------------------------------------------
+    # -- frames
+    # --------------------------------------------------------------------------------------
 
     async def send(self, frame: bytes) -> None:
         channel = self._open_channel()
@@ -160,7 +164,8 @@ class Run:
         assert self._channel is not None
         return self._channel
 
-    # -- the end -------------------------------------------------------------------------------------
+    # -- the end
+    # -------------------------------------------------------------------------------------
 
     async def finish(self, wait: float | None, isolation: Tier) -> tuple[Exit, bytes | None]:
         end = ending(await self.end(wait), self._slot, isolation)
@@ -187,7 +192,8 @@ class Run:
             return
         self._drain()
         self._watch()
-        ordered, deadline = self._ordered, monotonic() + (inf if seconds is None else seconds)
+        ordered = self._ordered
+        deadline = monotonic() + (inf if seconds is None else seconds)
         while self._waits(ordered) and (left := deadline - monotonic()) > 0:
             await self._pause(min(left, _START_S))
 
@@ -241,8 +247,10 @@ class Run:
 
     def _summary(self) -> Report:
         if self._report is None:
-            self._report, self._slot.healthy = b"", False
-        data, ended = self._report, self._ended
+            self._report = b""
+            self._slot.healthy = False
+        data = self._report
+        ended = self._ended
         if data:
             reported = _REPORT.unpack_from(data)[1]
             ended = min(ended, reported) if ended else reported
@@ -279,7 +287,8 @@ class Run:
         if self._channel is not None:
             self._channel.close()
 
-    # -- waiting -------------------------------------------------------------------------------------
+    # -- waiting
+    # -------------------------------------------------------------------------------------
 
     async def _pause(self, seconds: float) -> None:
         self._waiter = self._loop.create_future()
@@ -294,7 +303,8 @@ class Run:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    # -- its clock -----------------------------------------------------------------------------------
+    # -- its clock
+    # -----------------------------------------------------------------------------------
 
     def _look(self) -> None:
         """Learn whether it began, and as which process."""
@@ -302,7 +312,8 @@ class Run:
             return
         start = self._slot.started()
         if start is not None:
-            self._pid, self._said = start.pid, start.failure
+            self._pid = start.pid
+            self._said = start.failure
             self._streams.take(start.outputs)
             self._expect(begin=False)
 

@@ -94,7 +94,9 @@ def _of_home(prefix: str, executable: Path) -> list[str]:
 
 
 def _origins(preload: tuple[str, ...], files: frozenset[str]) -> Iterator[tuple[Path, Path]]:
-    """(folder of ``sys.path``, the module's own folder or file) of those outside the standard library."""
+    """(folder of ``sys.path``, the module's own folder or file) of those outside the standard
+    library.
+    """
     for name in preload:
         top = name.partition(".")[0]
         given = f"{top}.py" in files or any(f.startswith(f"{top}/") for f in files)
@@ -112,7 +114,8 @@ def _origins(preload: tuple[str, ...], files: frozenset[str]) -> Iterator[tuple[
 
 @cache
 def packages(preload: tuple[str, ...], files: frozenset[str]) -> tuple[str, ...]:
-    """The folders of ``sys.path`` that hold the preloaded modules from outside the standard library.
+    """The folders of ``sys.path`` that hold the preloaded modules from outside the standard
+    library.
 
     Raises:
         ConfigError: a module that is not installed.
@@ -122,7 +125,9 @@ def packages(preload: tuple[str, ...], files: frozenset[str]) -> tuple[str, ...]
 
 @cache
 def shown(preload: tuple[str, ...], files: frozenset[str]) -> tuple[str, ...]:
-    """What programs see of those: of installed ones all that lies beside them, for they need each other."""
+    """What programs see of those: of installed ones all that lies beside them, for they need each
+    other.
+    """
     found = set()
     for folder, own in _origins(preload, files):
         found.add(str(folder if folder.name in ("site-packages", "dist-packages") else own))
@@ -133,20 +138,21 @@ def _visible(path: str) -> str:
     """A path that programs can see at its own place.
 
     Raises:
-        ConfigError: there is none, programs may not read it, or they have that place for themselves.
+        ConfigError: there is none, programs may not read it, or they have that place for
+            themselves.
     """
     if path == HOME or path.startswith(_OWN):
         raise ConfigError(
-            f"{path} cannot be shown to programs, which have their own /tmp, /dev and /sys: name a folder below /tmp, "
-            "or move it elsewhere"
+            f"{path} cannot be shown to programs, which have their own /tmp, /dev and /sys: name a"
+            " folder below /tmp, or move it elsewhere"
         )
     if not os.path.exists(path):
         raise ConfigError(f"{path} cannot be shown to programs: it does not exist")
     mode = os.stat(path).st_mode
     if privileged() and mode & (wanted := 0o005 if stat.S_ISDIR(mode) else 0o004) != wanted:
         raise ConfigError(
-            f"{path} cannot be read by programs, which run as a user without an account; make it readable for others: "
-            f"chmod -R a+rX {shlex.quote(path)}"
+            f"{path} cannot be read by programs, which run as a user without an account; make it"
+            f" readable for others: chmod -R a+rX {shlex.quote(path)}"
         )
     return path
 

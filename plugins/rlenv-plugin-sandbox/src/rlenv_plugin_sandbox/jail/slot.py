@@ -71,7 +71,8 @@ def _own_folder(*, native: bool) -> str:
     """A folder for programs that are not isolated.
 
     Raises:
-        ConfigError: none can be made, or nothing in it can be executed: that would be held against programs.
+        ConfigError: none can be made, or nothing in it can be executed: that would be held against
+            programs.
     """
     try:
         made = tempfile.mkdtemp(prefix="rlenv-process-")
@@ -80,8 +81,8 @@ def _own_folder(*, native: bool) -> str:
     if native and os.statvfs(made).f_flag & os.ST_NOEXEC:
         os.rmdir(made)
         raise ConfigError(
-            f"nothing below {tempfile.gettempdir()} can be executed, for it is mounted noexec: set TMPDIR to another "
-            'folder, or use the sandbox "jail"'
+            f"nothing below {tempfile.gettempdir()} can be executed, for it is mounted noexec: set"
+            ' TMPDIR to another folder, or use the sandbox "jail"'
         )
     return made
 
@@ -145,7 +146,8 @@ class Slot(Place):
         box = home = ""
         if not self.isolate:
             self._folder = _own_folder(native=self.profile.runtime == "native")
-            box, home = f"{self._folder}/box", f"{self._folder}/home"
+            box = f"{self._folder}/box"
+            home = f"{self._folder}/home"
             os.mkdir(home)
             for name, content in self.profile.files:
                 put(f"{box}/{name}", 0o644, content)
@@ -211,13 +213,16 @@ class Slot(Place):
             raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
 
     def _check_room(self, address_space: int) -> None:
-        """Whether a limit that we inherited, and nobody may raise, leaves room for the profile's memory."""
+        """Whether a limit that we inherited, and nobody may raise, leaves room for the profile's
+        memory.
+        """
         needed = (self.profile.memory_mb + OVERHEAD_MB) << 20
         if 0 <= address_space < needed:
             raise ConfigError(
-                f"memory_mb = {self.profile.memory_mb}: this process may use only {address_space >> 20} MiB of "
-                "addresses, and neither it nor its children can raise that; raise the hard limit (ulimit -Hv "
-                "unlimited), or the memory limit of the workers that run this"
+                f"memory_mb = {self.profile.memory_mb}: this process may use only"
+                f" {address_space >> 20} MiB of addresses, and neither it nor its children can"
+                " raise that; raise the hard limit (ulimit -Hv unlimited), or the memory limit of"
+                " the workers that run this"
             )
 
     def _map(self, pid: int) -> None:
@@ -228,7 +233,9 @@ class Slot(Place):
 
     def _refuse(self, message: dict[str, Any]) -> None:
         check_preload(message)
-        step, said, number = message["step"], message["failed"], message["errno"]
+        step = message["step"]
+        said = message["failed"]
+        number = message["errno"]
         refused = f"this machine refuses the jail ({step}): {said}; {advice(number)}"
         raise NoJail(refused, step, number)
 
@@ -271,7 +278,9 @@ class Slot(Place):
         return Start(pid, "", list(outputs))
 
     def report(self) -> bytes | None:
-        """The zygote's word on the end of this run; b"" when it is gone, None when there is none yet."""
+        """The zygote's word on the end of this run; b"" when it is gone, None when there is none
+        yet.
+        """
         while True:
             said = self._word()
             if not said:
@@ -295,7 +304,9 @@ class Slot(Place):
         """What the run that was reported left in its workspace; None when that is not to be had."""
         if not self._left:
             return None
-        healthy, self.healthy = self.healthy, False  # until its zygote has come to an end with it
+        # until its zygote has come to an end with it
+        healthy = self.healthy
+        self.healthy = False
         reading = asyncio.to_thread(_read, self._left.pop(), longest(self.profile))
         try:
             left = await asyncio.wait_for(reading, _PACKING_S)
@@ -316,7 +327,9 @@ class Slot(Place):
         self._poll.poll(SOON_MS)
 
     def cpu(self, *, mark: bool = False) -> float:
-        """Seconds of CPU that all of this place used since the last mark; 0.0 where nobody counts them."""
+        """Seconds of CPU that all of this place used since the last mark; 0.0 where nobody counts
+        them.
+        """
         if self.group is None:
             return 0.0
         now = self.group.cpu()
@@ -326,12 +339,15 @@ class Slot(Place):
         return used
 
     def peak(self) -> int:
-        """Bytes that everything in this place held at most since the last START; 0 for little or unknown."""
+        """Bytes that everything in this place held at most since the last START; 0 for little or
+        unknown.
+        """
         return 0 if self.group is None else self.group.peaks.most()
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed for want of memory since it was last asked."""
-        before, self._kills = self._kills, self.group.kills() if self.group is not None else 0
+        before = self._kills
+        self._kills = self.group.kills() if self.group is not None else 0
         return self._kills > before
 
     def close(self) -> None:
@@ -361,13 +377,17 @@ class Slot(Place):
 
 
 def _read(fd: int, most: int) -> bytes:
-    """All that comes through a pipe, of at most so many bytes; waits for its end, or that of its writer."""
+    """All that comes through a pipe, of at most so many bytes; waits for its end, or that of its
+    writer.
+    """
     with open(fd, "rb") as pipe:
         return pipe.read(most)
 
 
 def _abandon() -> None:
-    """In a child of this process: let go, so that zygotes end with the process that they work for."""
+    """In a child of this process: let go, so that zygotes end with the process that they work
+    for.
+    """
     global _lock  # noqa: PLW0603 - another thread may have held it
     _lock = Lock()
     for slot in list(_slots):

@@ -13,7 +13,8 @@ _PATIENCE = 64 << 20
 
 
 class Streams:
-    """The near ends of what a program writes to; its child makes them, and hands them over as it begins.
+    """The near ends of what a program writes to; its child makes them, and hands them over as it
+    begins.
 
     Args:
         limit: how many bytes are kept of each; the rest is dropped.
@@ -22,7 +23,8 @@ class Streams:
     __slots__ = ("_draining", "_dropped", "_fds", "_kept", "_limit", "_loop", "truncated")
 
     def __init__(self, loop: AbstractEventLoop, limit: int) -> None:
-        self._loop, self._limit = loop, limit
+        self._loop = loop
+        self._limit = limit
         self._fds: list[int] = []
         self._kept = (bytearray(), bytearray())
         self._dropped = 0

@@ -1,4 +1,6 @@
-"""Sandboxes of another machine: the same port, over TCP, to `python -m rlenv_plugin_sandbox.remote`."""
+"""Sandboxes of another machine: the same port, over TCP, to `python -m
+rlenv_plugin_sandbox.remote`.
+"""
 
 from __future__ import annotations
 

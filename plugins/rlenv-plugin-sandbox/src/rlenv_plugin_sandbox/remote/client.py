@@ -71,8 +71,9 @@ class Remote(Workspaces):
         try:
             if rank(profile.min_isolation) > rank(about["tier"]):
                 raise ConfigError(
-                    f"isolation {profile.min_isolation!r} is required, and this sandbox gives {about['tier']!r} "
-                    f"({about['sandbox']} at {self._url}): have a stronger one served, or lower min_isolation"
+                    f"isolation {profile.min_isolation!r} is required, and this sandbox gives"
+                    f" {about['tier']!r} ({about['sandbox']} at {self._url}): have a stronger one"
+                    " served, or lower min_isolation"
                 )
             session = _Session(link, about, profile, self._back)
             contents = [content for _, content in profile.files]
@@ -138,13 +139,14 @@ class Remote(Workspaces):
         """(host, port, what TLS trusts)."""
         try:
             url = urlsplit(self._url)
-            host, port = url.hostname, url.port
+            host = url.hostname
+            port = url.port
         except ValueError:
             host = port = None
         if not host or not port or url.scheme not in ("tcp", "tls"):
             raise ConfigError(
-                f"sandbox/remote needs the url of a server, as tcp://host:port or tls://host:port, not {self._url!r}: "
-                "give it as an option or in RLENV_SANDBOX_URL"
+                "sandbox/remote needs the url of a server, as tcp://host:port or tls://host:port,"
+                f" not {self._url!r}: give it as an option or in RLENV_SANDBOX_URL"
             )
         if url.scheme == "tcp":
             return host, port, None
@@ -279,7 +281,8 @@ class _Session(Leased):
     ) -> None:
         if self._closed or self._running:
             raise RuntimeError(
-                "a session runs one program at a time: finish the current one, or open another session"
+                "a session runs one program at a time: finish the current one, or open another"
+                " session"
             )
         given = checked(files)
         names = [[name, mode] for name, _, mode in given]

@@ -1,4 +1,6 @@
-"""``python -m rlenv_plugin_sandbox.remote``, which is ``rlenv sandbox`` too: serve a sandbox of this machine."""
+"""``python -m rlenv_plugin_sandbox.remote``, which is ``rlenv sandbox`` too: serve a sandbox of
+this machine.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def main(words: Sequence[str] | None = None, program: str = "rlenv sandbox") -> 
 def _parser(program: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=program,
-        description="Serve a sandbox of this machine to those who know the token in RLENV_SANDBOX_TOKEN.",
+        description=(
+            "Serve a sandbox of this machine to those who know the token in RLENV_SANDBOX_TOKEN."
+        ),
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
@@ -66,7 +70,16 @@ def _parser(program: str) -> ArgumentParser:
     )
     add("--memory-mb", type=int, default=8192, help="that a program may ask for")
     add("--wall-s", type=float, default=3600.0, help="that a program may ask for")
-    add("--allow", action="append", default=[], metavar="PATH", help="a folder, device or interpreter of this machine that programs may ask for; may be given again")  # fmt: skip
+    add(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help=(
+            "a folder, device or interpreter of this machine that programs may ask for; may be"
+            " given again"
+        ),
+    )
     return parser
 
 

@@ -30,13 +30,14 @@ class Limits:
     """What one client may ask for; more is a ConfigError at its side.
 
     Args:
-        connections: at one time, of one tenant; as many again may be in the middle of their greeting.
+        connections: at one time, of one tenant; as many again may be in the middle of their
+            greeting.
         memory_mb, wall_s, cpu_s, pids, output_bytes: of one program.
         workspace_mb: of one workspace, which travels with each program in one message.
         frame_bytes: of one message.
         paths: folders, devices and interpreters of this machine that a profile may name.
-        programs: that one tenant may run at a time, and as many beside these; 0: where there are several tenants,
-            one fewer than RLENV_SANDBOX_SLOTS, so that none takes all places.
+        programs: that one tenant may run at a time, and as many beside these; 0: where there are
+            several tenants, one fewer than RLENV_SANDBOX_SLOTS, so that none takes all places.
     """
 
     connections: int = 64
@@ -67,16 +68,19 @@ class Limits:
         # An interpreter starts outside of the jail: who may name any, may start anything.
         if profile.runtime not in ("python", "native", *self.paths):
             problems.append(
-                f"this server starts no {profile.runtime!r}: start it with --allow {profile.runtime}"
+                f"this server starts no {profile.runtime!r}: start it with --allow"
+                f" {profile.runtime}"
             )
         if problems:
             raise ConfigError(*problems)
 
 
 class Tenant:
-    """What the connections of one tenant share: how many there are, and turns to hold a place, alone or beside others.
+    """What the connections of one tenant share: how many there are, and turns to hold a place,
+    alone or beside others.
 
-    The sandbox serves first who came first, and at most ``programs`` of a tenant's questions wait there.
+    The sandbox serves first who came first, and at most ``programs`` of a tenant's questions wait
+    there.
     """
 
     def __init__(self, programs: int) -> None:
@@ -136,7 +140,9 @@ class Conversation:
             known = told(error)
             if known is not None:
                 return wrap(asked | known)
-            if not isinstance(error, (KeyError, TypeError, IndexError, ValueError, OverflowError, struct.error)):  # fmt: skip
+            if not isinstance(
+                error, (KeyError, TypeError, IndexError, ValueError, OverflowError, struct.error)
+            ):
                 raise
             raise BadPayload(f"a request with missing or wrong parts: {error}") from error
         finally:
@@ -180,7 +186,8 @@ class Conversation:
             self._holds = False
 
     async def _close(self) -> None:
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None
         try:
             if session is not None:
                 await session.close()
@@ -227,7 +234,9 @@ async def _talk(
 
 
 async def _stop(task: asyncio.Task[Any] | None) -> None:
-    """End a task.  Who is canceled meanwhile is so: a server that ends would wait for it forever."""
+    """End a task.  Who is canceled meanwhile is so: a server that ends would wait for it
+    forever.
+    """
     if task is not None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,6 @@
-"""How both sides prove that they know the token, without saying it: as in SCRAM, with a token of high entropy."""
+"""How both sides prove that they know the token, without saying it: as in SCRAM, with a token of
+high entropy.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ from .payload import BadPayload, unwrap, wrap
 
 __all__ = ["ANSWER", "ASK", "Refused", "greet", "introduce"]
 
-HELLO, PROOF, WELCOME, ASK, ANSWER = 1, 2, 3, 4, 5
+HELLO = 1
+PROOF = 2
+WELCOME = 3
+ASK = 4
+ANSWER = 5
 VERSION = 2
 SMALL = 4096  # bytes of a frame from somebody unknown
 
@@ -25,7 +31,9 @@ class Refused(Exception):
 
 
 def _hide(key: Key, known: bytes, nonces: str) -> bytes:
-    """A client key, hidden by what only those can compute who keep something of it; that, hidden again, is the key."""
+    """A client key, hidden by what only those can compute who keep something of it; that, hidden
+    again, is the key.
+    """
     signature = sign(bytes.fromhex(key.stored), nonces)
     return bytes(a ^ b for a, b in zip(known, signature, strict=False))
 

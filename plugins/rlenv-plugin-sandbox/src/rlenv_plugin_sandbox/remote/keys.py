@@ -4,10 +4,11 @@ A file of keys is TOML, and has no key in it::
 
     [[key]]
     tenant = "alice"
-    stored = "9f86d0…"  # both are 64 hex digits; `rlenv sandbox --new-key alice --keys keys.toml` makes a key and adds it
-    server = "60303a…"
+    stored = "9f86d0…"  # both are 64 hex digits; `rlenv sandbox --new-key alice --keys keys.toml`
+    makes a key and adds it server = "60303a…"
 
-As in SCRAM (RFC 5802), who reads the file can play the server to its clients, and cannot be one of them.
+As in SCRAM (RFC 5802), who reads the file can play the server to its clients, and cannot be one of
+them.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def read_keys(path: str) -> tuple[Key, ...]:
             )
     except (OSError, LookupError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{path}: not a file of keys, which has a [[key]] with tenant, stored and server for each "
-            f"({str(error)[:200]}); add one with `rlenv sandbox --new-key NAME --keys {path}`"
+            f"{path}: not a file of keys, which has a [[key]] with tenant, stored and server for"
+            f" each ({str(error)[:200]}); add one with `rlenv sandbox --new-key NAME --keys {path}`"
         ) from None
     return found
 
@@ -89,12 +90,17 @@ def add_key(path: str, tenant: str) -> str:
     token = secrets.token_urlsafe(32)
     try:
         made = Key.of(token, tenant)
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:  # fmt: skip
+        with open(
+            os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
+        ) as file:
             file.write(
-                f'\n[[key]]\ntenant = "{tenant}"\nstored = "{made.stored}"\nserver = "{made.server}"\n'
+                f'\n[[key]]\ntenant = "{tenant}"\nstored = "{made.stored}"\nserver ='
+                f' "{made.server}"\n'
             )
     except ValueError:
-        raise ConfigError(f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}") from None  # fmt: skip
+        raise ConfigError(
+            f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}"
+        ) from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name another file") from None
     return token

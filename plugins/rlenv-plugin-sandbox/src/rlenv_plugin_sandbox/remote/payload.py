@@ -66,8 +66,8 @@ def wrap(header: Mapping[str, Any], *pieces: bytes) -> bytes:
     text = json.dumps({**header, "sizes": [len(piece) for piece in pieces]}).encode()
     if len(text) > HEADER_MOST:
         raise ConfigError(
-            f"the names of a profile's or a run's files take {len(text):,} bytes, and a remote sandbox takes "
-            f"{HEADER_MOST:,}: pass fewer files, or shorter names"
+            f"the names of a profile's or a run's files take {len(text):,} bytes, and a remote"
+            f" sandbox takes {HEADER_MOST:,}: pass fewer files, or shorter names"
         )
     return b"".join((_LENGTH.pack(len(text)), text, *pieces))
 
@@ -196,7 +196,8 @@ def _fault_of(said: Mapping[str, Any]) -> Fault:
 
 def error_of(said: Mapping[str, Any]) -> RlenvError:
     """The error that the other side told, to be raised here."""
-    kind, text = said.get("error"), str(said.get("message", ""))[:_TEXT_MOST]
+    kind = said.get("error")
+    text = str(said.get("message", ""))[:_TEXT_MOST]
     if kind == "config":
         problems = said.get("problems")
         told = problems[:20] if isinstance(problems, list) else [text]

@@ -71,19 +71,20 @@ class Server:
         beyond = not ipaddress.ip_address(host).is_loopback
         if not self._keys and beyond:
             raise ConfigError(
-                f"a server at {host} would run programs for anyone: give --keys FILE, or set a token (RLENV_SANDBOX_TOKEN)"
+                f"a server at {host} would run programs for anyone: give --keys FILE, or set a"
+                " token (RLENV_SANDBOX_TOKEN)"
             )
         if beyond and self._guessable:
             raise ConfigError(
-                f"RLENV_SANDBOX_TOKEN has fewer than {_TOKEN_LEAST} characters, and can be guessed by anyone who records a "
-                "handshake: use the output of `openssl rand -hex 16`"
+                f"RLENV_SANDBOX_TOKEN has fewer than {_TOKEN_LEAST} characters, and can be guessed"
+                " by anyone who records a handshake: use the output of `openssl rand -hex 16`"
             )
         session = await self._sandbox.open(Profile(min_isolation="process"))
         await session.close()
         if not self._keys and not rank(session.isolation):
             raise ConfigError(
-                f"sandbox {self._name!r} isolates nothing: every user of this machine could run programs as you; give a "
-                "token (RLENV_SANDBOX_TOKEN)"
+                f"sandbox {self._name!r} isolates nothing: every user of this machine could run"
+                " programs as you; give a token (RLENV_SANDBOX_TOKEN)"
             )
         self._about = {"tier": session.isolation, "sandbox": self._name}
         tenants = {key.tenant for key in self._keys} or {Key.of("").tenant}
@@ -117,7 +118,9 @@ class Server:
             sock.close()
 
     def _make_room(self) -> None:
-        """Hang up where too many greet, on one from where most do, the oldest: strangers keep nobody out."""
+        """Hang up where too many greet, on one from where most do, the oldest: strangers keep
+        nobody out.
+        """
         greeting = Counter(filter(None, self._clients.values()))
         if greeting.total() >= self._limits.connections:
             crowd = greeting.most_common(1)[0][0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-context.configure(connection=context.config.attributes["connection"], version_table="rlenv_revision")  # fmt: skip
+context.configure(
+    connection=context.config.attributes["connection"], version_table="rlenv_revision"
+)
 with context.begin_transaction():
     context.run_migrations()

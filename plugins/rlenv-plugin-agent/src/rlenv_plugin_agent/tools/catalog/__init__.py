@@ -1,4 +1,6 @@
-"""The tools that environments name in ``[harness] tools``: ``CATALOG``, and ``find`` for one by its name."""
+"""The tools that environments name in ``[harness] tools``: ``CATALOG``, and ``find`` for one by its
+name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Arithmetic without ``eval``: what is read are numbers, operators and a few functions, and nothing grows large."""
+"""Arithmetic without ``eval``: what is read are numbers, operators and a few functions, and nothing
+grows large.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,35 @@ LONGEST = 1_000  # characters of an expression
 BITS = 10_000  # of an integer
 OPERATORS: dict[type, Callable[..., Number]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
 }  # fmt: skip
 FUNCTIONS: dict[str, Callable[..., Number]] = {
-    name: getattr(math, name) for name in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "floor", "ceil", "gcd")
-}  # fmt: skip
+    name: getattr(math, name)
+    for name in (
+        "sqrt",
+        "exp",
+        "log",
+        "log2",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "floor",
+        "ceil",
+        "gcd",
+    )
+}
 # Of an integer, Python would compute 10 ** -digits.
-FUNCTIONS |= {"abs": abs, "round": lambda x, digits=None: round(x, digits and max(digits, -BITS)), "min": min, "max": max}  # fmt: skip
+FUNCTIONS |= {
+    "abs": abs,
+    "round": lambda x, digits=None: round(x, digits and max(digits, -BITS)),
+    "min": min,
+    "max": max,
+}
 NAMES = {"pi": math.pi, "e": math.e}
 
 
@@ -31,13 +55,21 @@ def calculator(expression: str) -> str:
     """Compute a number.
 
     Args:
-        expression: with + - * / // % ** ( ), pi, e, and functions such as sqrt, log, sin, floor, round, min, max.
+        expression: with + - * / // % ** ( ), pi, e, and functions such as sqrt, log, sin, floor,
+            round, min, max.
     """
     if len(expression) > LONGEST:
         raise ToolError(f"an expression has {LONGEST:,} characters at most")
     try:
         return str(_value(ast.parse(expression.strip(), mode="eval").body))
-    except (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as error:  # fmt: skip
+    except (
+        SyntaxError,
+        ValueError,
+        TypeError,
+        ArithmeticError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         raise ToolError(f"this has no value: {error}"[:300]) from None
 
 
@@ -59,7 +91,11 @@ def _value(node: ast.expr) -> Number:
 
 
 def _power(base: Number, exponent: Number) -> Number:
-    if isinstance(base, int) and isinstance(exponent, int) and abs(exponent) * base.bit_length() > BITS:  # fmt: skip
+    if (
+        isinstance(base, int)
+        and isinstance(exponent, int)
+        and abs(exponent) * base.bit_length() > BITS
+    ):
         raise ValueError("the power is too large")
     return _sized(base**exponent)
 

@@ -15,17 +15,22 @@ from rlenv_plugin_agent.tools.tool import tool
 from .files import told, workspace_of
 
 SHOWN = 20_000  # characters of each, standard output and error; the middle of more is left out
-# Files of a workspace have no times, so Python would take the bytecode of an earlier version for that of the present.
+# Files of a workspace have no times, so Python would take the bytecode of an earlier version for
+# that of the present.
 FRESH = ("PYTHONDONTWRITEBYTECODE=1", "PYTHONPYCACHEPREFIX=/tmp/bytecode")
 Program: TypeAlias = str | tuple[str, ...]
 LONGEST = 100_000  # characters of a command
 WAIT = 120.0  # seconds: of the program, and for its turn
-UNITTEST = "import sys, unittest\nsys.path.insert(0, '')\nunittest.main(module=None, argv=['tests', 'discover'])"
+UNITTEST = (
+    "import sys, unittest\nsys.path.insert(0, '')\nunittest.main(module=None, argv=['tests',"
+    " 'discover'])"
+)
 
 
 @tool(category="code execution", timeout=WAIT)
 async def python_interpreter(context: ToolContext, code: str) -> dict[str, object]:
-    """Run a Python program in the workspace; its variables are gone when it ends, and its files stay.
+    """Run a Python program in the workspace; its variables are gone when it ends, and its files
+    stay.
 
     Args:
         code: the whole program; print what you want to see.
@@ -47,7 +52,9 @@ async def shell(context: ToolContext, command: str) -> dict[str, object]:
 
 @tool(category="code execution", timeout=WAIT)
 async def run_tests(context: ToolContext) -> dict[str, object]:
-    """Run the tests in the workspace, as ``unittest`` discovers them; others, unseen, may decide."""
+    """Run the tests in the workspace, as ``unittest`` discovers them; others, unseen, may
+    decide.
+    """
     return await _python(context, UNITTEST)
 
 
@@ -77,5 +84,6 @@ def _ended(end: Exit) -> dict[str, object]:
 
 def _text(printed: bytes) -> str:
     text = printed.decode("utf-8", "replace")
-    left, half = len(text) - SHOWN, SHOWN // 2
+    left = len(text) - SHOWN
+    half = SHOWN // 2
     return text if left <= 0 else f"{text[:half]}\n[{left:,} characters left out]\n{text[-half:]}"

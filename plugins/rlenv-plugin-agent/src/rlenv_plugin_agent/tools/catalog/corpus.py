@@ -20,7 +20,8 @@ from .pages import Page, read_html
 
 WORD = re.compile(r"\w+")
 # Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
-K1, B = 1.2, 0.75
+K1 = 1.2
+B = 0.75
 MOST = 50  # words of a query
 SUFFIXES = (".html", ".htm", ".md", ".txt")
 
@@ -65,7 +66,8 @@ def words(text: str, most: int | None = None) -> list[str]:
 class Corpus:
     """Documents, ranked by BM25.
 
-    An operator may give an episode another object with ``search`` and ``document`` in its place, as a live search.
+    An operator may give an episode another object with ``search`` and ``document`` in its place, as
+    a live search.
 
     Args:
         documents: with different urls.
@@ -83,24 +85,32 @@ class Corpus:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Corpus:
-        """Read a folder of .html, .md and .txt files, whose urls are their paths, or a file of rows.
+        """Read a folder of .html, .md and .txt files, whose urls are their paths, or a file of
+        rows.
 
         Args:
-            path: a folder, or a file such as .jsonl with rows of url and text, and maybe title, kind and html.
+            path: a folder, or a file such as .jsonl with rows of url and text, and maybe title,
+                kind and html.
 
         Raises:
-            ConfigError: there is no such folder, a link in it leads out of it, or a row is not a document.
+            ConfigError: there is no such folder, a link in it leads out of it, or a row is not a
+                document.
         """
         where = Path(path)
         found = cls(_files(where) if where.is_dir() else _rows(where))
         if not found.documents:
-            raise ConfigError(f"{where}: no documents; expected rows, or files {', '.join(SUFFIXES)}")  # fmt: skip
+            raise ConfigError(
+                f"{where}: no documents; expected rows, or files {', '.join(SUFFIXES)}"
+            )
         return found
 
     @cached_property
     def sha256(self) -> str:
         """A digest of all documents."""
-        made = [[each.url, each.text, each.title, each.kind, each.html] for each in self.documents.values()]  # fmt: skip
+        made = [
+            [each.url, each.text, each.title, each.kind, each.html]
+            for each in self.documents.values()
+        ]
         return sha256(dumps(made).encode()).hexdigest()
 
     @cached_property
@@ -113,7 +123,9 @@ class Corpus:
 
     @cached_property
     def _mean(self) -> float:
-        return sum(each.words.total() for each in self.documents.values()) / len(self.documents) or 1.0  # fmt: skip
+        return (
+            sum(each.words.total() for each in self.documents.values()) / len(self.documents) or 1.0
+        )
 
     def search(self, query: str, count: int, kind: str = "") -> list[Document]:
         """The best documents first.
@@ -128,7 +140,8 @@ class Corpus:
             found = self._index.get(word, ())
             rarity = log(1 + (len(self.documents) - len(found) + 0.5) / (len(found) + 0.5))
             for each in found:
-                often, length = each.words[word], each.words.total() / self._mean
+                often = each.words[word]
+                length = each.words.total() / self._mean
                 scores[each.url] += rarity * often * (K1 + 1) / (often + K1 * (1 - B + B * length))  # type: ignore[assignment] # a Counter of floats
         ranked = (self.documents[url] for url, _ in scores.most_common())
         return [each for each in ranked if kind in ("", each.kind)][:count]
@@ -139,7 +152,10 @@ def _files(folder: Path) -> Iterator[Document]:
     root = folder.resolve()
     for path in sorted(folder.rglob("*")):
         if not path.resolve().is_relative_to(root):
-            raise ConfigError(f"{folder}: {path.relative_to(folder)} is a link that leads out of the folder; copy what it points to, or remove it")  # fmt: skip
+            raise ConfigError(
+                f"{folder}: {path.relative_to(folder)} is a link that leads out of the folder; copy"
+                " what it points to, or remove it"
+            )
         if path.suffix in SUFFIXES and path.is_file():
             name = path.relative_to(folder).as_posix()
             text = path.read_text("utf-8", "replace")
@@ -151,4 +167,6 @@ def _rows(path: Path) -> Iterator[Document]:
         try:
             yield Document(**row)  # type: ignore[arg-type] # its validators look
         except TypeError:
-            raise ConfigError(f"{path}:{number}: a document has url and text, and maybe title, kind and html") from None  # fmt: skip
+            raise ConfigError(
+                f"{path}:{number}: a document has url and text, and maybe title, kind and html"
+            ) from None

@@ -108,7 +108,9 @@ async def edit_file(context: ToolContext, file: str, code: str) -> str:
 
 
 @tool(category="file operations", deterministic=True)
-async def edit(context: ToolContext, file: str, old: str, new: str, everywhere: bool = False) -> str:  # noqa: FBT001, FBT002 - a policy names its arguments # fmt: skip
+async def edit(
+    context: ToolContext, file: str, old: str, new: str, everywhere: bool = False
+) -> str:
     """Replace a text in a file of the workspace by another.
 
     Args:
@@ -121,7 +123,9 @@ async def edit(context: ToolContext, file: str, old: str, new: str, everywhere: 
     text = await text_of(workspace, file)
     count = text.count(old) if old else 0
     if count == 0 or (count > 1 and not everywhere):
-        raise ToolError(f"the old text is in the file {count} times" + (": write more of it" if count else ""))  # fmt: skip
+        raise ToolError(
+            f"the old text is in the file {count} times" + (": write more of it" if count else "")
+        )
     if len(text) + count * (len(new) - len(old)) > LONGEST:
         raise ToolError(f"the file would be longer than {LONGEST:,} characters")
     await put(workspace, file, text.replace(old, new))
@@ -140,10 +144,16 @@ async def list_files(context: ToolContext, folder: str = "") -> str:
     above = normpath(place(folder) or ".")
     found = [each for each in entries if above == "." or each.path.startswith(f"{above}/")]
     lines = [
-        f"{each.path}/" if each.kind == "directory"
-        else f"{each.path} -> {each.target}" if each.kind == "link"
-        else f"{each.path} {each.size}"
+        (
+            f"{each.path}/"
+            if each.kind == "directory"
+            else (
+                f"{each.path} -> {each.target}"
+                if each.kind == "link"
+                else f"{each.path} {each.size}"
+            )
+        )
         for each in found[:ENTRIES]
-    ]  # fmt: skip
+    ]
     more = [f"[{len(found) - ENTRIES:,} more]"] if len(found) > ENTRIES else []
     return "\n".join([*lines, *more]) or "[empty]"

@@ -8,7 +8,26 @@ from html.parser import HTMLParser
 from attrs import field, frozen
 
 UNSHOWN = {"script", "style", "template", "noscript", "svg", "title"}
-LINES = {"p", "div", "br", "li", "tr", "ul", "ol", "table", "section", "article", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}  # fmt: skip
+LINES = {
+    "p",
+    "div",
+    "br",
+    "li",
+    "tr",
+    "ul",
+    "ol",
+    "table",
+    "section",
+    "article",
+    "pre",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+}
 
 
 @frozen
@@ -29,7 +48,8 @@ class Page:
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.text, self.title = list[str](), list[str]()
+        self.text = list[str]()
+        self.title = list[str]()
         self.links = list[tuple[int, int, str]]()  # from where to where of the text, and the target
         self.link: tuple[int, str] | None = None
         self.unshown = ""

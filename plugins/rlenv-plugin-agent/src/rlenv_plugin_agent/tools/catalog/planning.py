@@ -44,12 +44,15 @@ def todo(context: ToolContext, items: list[Item] | None = None) -> str:
     held = context.parts.setdefault(Todo, Todo())
     assert isinstance(held, Todo)
     held.items = held.items if items is None else items
-    return "\n".join(f"[{MARKS[each['status']]}] {each['text']}" for each in held.items) or "[empty]"  # fmt: skip
+    return (
+        "\n".join(f"[{MARKS[each['status']]}] {each['text']}" for each in held.items) or "[empty]"
+    )
 
 
 @tool(category="task management", deterministic=True)
 async def section_write(context: ToolContext, file: str, heading: str, text: str) -> str:
-    """Write one section of a Markdown file of the workspace: add it at the end, or replace what it says.
+    """Write one section of a Markdown file of the workspace: add it at the end, or replace what it
+    says.
 
     Args:
         file: the path of the file, relative to the workspace; it is made where it is missing.
@@ -62,7 +65,8 @@ async def section_write(context: ToolContext, file: str, heading: str, text: str
     present = any(each.path == place(file) for each in await workspace.list())
     lines = (await text_of(workspace, file)).splitlines() if present else []
     start, end = _section(lines, f"## {heading.strip()}")
-    before, after = "\n".join(lines[:start]).strip(), "\n".join(lines[end:]).strip()
+    before = "\n".join(lines[:start]).strip()
+    after = "\n".join(lines[end:]).strip()
     parts = [before, f"## {heading.strip()}", text.strip(), after]
     await put(workspace, file, "\n\n".join(each for each in parts if each) + "\n")
     return f"{file}: {'replaced' if end > start else 'added'} the section {heading.strip()!r}"

@@ -17,8 +17,9 @@ class Resources:
     """``[resources]``: what the tools of the catalog work with.
 
     Args:
-        corpus: what ``web_search``, ``scholar_search``, ``visit`` and ``web_scrape`` find: a folder of .html, .md and
-            .txt files, or a file of rows with url, text and maybe title, kind and html.
+        corpus: what ``web_search``, ``scholar_search``, ``visit`` and ``web_scrape`` find: a folder
+            of .html, .md and .txt files, or a file of rows with url, text and maybe title, kind and
+            html.
         answers: what the user says to ``ask_user``, in this order.
     """
 

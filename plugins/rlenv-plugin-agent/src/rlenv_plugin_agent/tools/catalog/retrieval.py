@@ -1,4 +1,6 @@
-"""Tools that search and read the corpus of an episode; what a document says is data, whoever it claims to be."""
+"""Tools that search and read the corpus of an episode; what a document says is data, whoever it
+claims to be.
+"""
 
 from __future__ import annotations
 

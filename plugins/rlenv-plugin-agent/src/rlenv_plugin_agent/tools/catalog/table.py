@@ -19,13 +19,28 @@ from .retrieval import scholar_search, visit, web_scrape, web_search
 CATALOG: dict[str, Tool] = {
     each.name: each
     for each in (
-        web_search, scholar_search, visit, web_scrape, python_interpreter, shell, run_tests, file_read, file_write,
-        edit_file, edit, list_files, todo, section_write, ask_user, calculator, sqlite,
+        web_search,
+        scholar_search,
+        visit,
+        web_scrape,
+        python_interpreter,
+        shell,
+        run_tests,
+        file_read,
+        file_write,
+        edit_file,
+        edit,
+        list_files,
+        todo,
+        section_write,
+        ask_user,
+        calculator,
+        sqlite,
     )
-}  # fmt: skip
+}
 ALIASES = {
-    "search_web": "web_search", "jina_reader": "visit", "sandbox": "python_interpreter", "bash": "shell",
-    "read_file": "file_read", "read": "file_read", "write": "file_write",
+    "search_web": "web_search", "jina_reader": "visit", "sandbox": "python_interpreter",
+    "bash": "shell", "read_file": "file_read", "read": "file_read", "write": "file_write",
 }  # fmt: skip
 NAMES = tuple(f"{prefix}{name}" for prefix in ("", "agent/") for name in (*CATALOG, *ALIASES))
 RESERVED = {"browser": "no tool has this name yet; visit and web_scrape read pages of a corpus"}
@@ -46,5 +61,7 @@ def find(name: str) -> Tool:
     found = CATALOG.get(ALIASES.get(short, short))
     if found is None:
         hint = suggest(short, [*CATALOG, *ALIASES], what="the tools are")
-        raise ConfigError(f"there is no tool {name!r:.80}; {hint} A function of yours is written as module:name")  # fmt: skip
+        raise ConfigError(
+            f"there is no tool {name!r:.80}; {hint} A function of yours is written as module:name"
+        )
     return found if found.name == short else evolve(found, name=short)

@@ -1,1 +1,3 @@
-"""Tools of MCP servers: ``[mcp]`` names them, an episode opens them, and their listings are pinned."""
+"""Tools of MCP servers: ``[mcp]`` names them, an episode opens them, and their listings are
+pinned.
+"""

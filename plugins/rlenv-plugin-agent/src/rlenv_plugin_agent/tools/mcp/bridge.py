@@ -1,7 +1,8 @@
-"""Runs in the sandbox: starts a server and carries lines between it and descriptor 3, one frame a line.
+"""Runs in the sandbox: starts a server and carries lines between it and descriptor 3, one frame a
+line.
 
-The first frame is a JSON object with ``command``, ``env`` and ``most``, the longest line in bytes.  A longer line of
-the server becomes an empty frame.
+The first frame is a JSON object with ``command``, ``env`` and ``most``, the longest line in bytes.
+A longer line of the server becomes an empty frame.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import sys
 import threading
 from typing import BinaryIO
 
-SOURCE, SINK = open(3, "rb", closefd=False), open(3, "wb", closefd=False)  # noqa: SIM115 - until the end
+SOURCE = open(3, "rb", closefd=False)
+SINK = open(3, "wb", closefd=False)  # noqa: SIM115 - until the end
 
 
 def frame() -> bytes:
@@ -46,7 +48,9 @@ def carry(source: BinaryIO, most: int) -> None:
 def main() -> None:
     """Start the server that the first frame names, and carry until it or the channel ends."""
     given = json.loads(frame())
-    words = [sys.executable if n == 0 and w == "python" else w for n, w in enumerate(given["command"])]  # fmt: skip
+    words = [
+        sys.executable if n == 0 and w == "python" else w for n, w in enumerate(given["command"])
+    ]
     env = {**os.environ, **given["env"]}
     server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)  # noqa: S603 - the operator's command
     assert server.stdin and server.stdout  # noqa: PT018 - not a test
@@ -57,7 +61,8 @@ def main() -> None:
             server.stdin.write(line + b"\n")
             server.stdin.flush()
         except OSError:
-            threading.Event().wait()  # it has ended, or reads no more: what it has written is carried first
+            # it has ended, or reads no more: what it has written is carried first
+            threading.Event().wait()
 
 
 if __name__ == "__main__":

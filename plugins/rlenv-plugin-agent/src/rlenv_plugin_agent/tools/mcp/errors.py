@@ -17,5 +17,6 @@ class ServerError(ToolError):
     """
 
     def __init__(self, message: str, *, lost: bool = False, unread: bool = False) -> None:
-        self.lost, self.unread = lost, unread
+        self.lost = lost
+        self.unread = unread
         super().__init__(message)

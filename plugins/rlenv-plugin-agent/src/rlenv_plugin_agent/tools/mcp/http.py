@@ -1,4 +1,6 @@
-"""A server over streamable HTTP: a POST for each message, answered by JSON or by a stream of events."""
+"""A server over streamable HTTP: a POST for each message, answered by JSON or by a stream of
+events.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,13 @@ from .errors import MOST, ServerError
 if TYPE_CHECKING:
     import aiohttp
 
-TAKES = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Accept-Encoding": "identity"}  # fmt: skip
-SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
+TAKES = {
+    "Accept": "application/json, text/event-stream",
+    "Content-Type": "application/json",
+    "Accept-Encoding": "identity",
+}
+SESSION = "Mcp-Session-Id"
+VERSION = "MCP-Protocol-Version"
 
 
 class HttpLink:
@@ -32,11 +39,15 @@ class HttpLink:
     def __init__(self, url: str, token: str, timeout: float) -> None:
         import aiohttp
 
-        self._url, self._timeout = url, timeout
+        self._url = url
+        self._timeout = timeout
         self._headers = TAKES | ({"Authorization": f"Bearer {token}"} if token else {})
         self._session = aiohttp.ClientSession(  # ``trust_env`` would read proxies and .netrc
-            timeout=aiohttp.ClientTimeout(), cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
-        )  # fmt: skip
+            timeout=aiohttp.ClientTimeout(),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+        )
 
     async def tell(self, message: bytes) -> None:
         """As of ``StdioLink``."""
@@ -62,8 +73,10 @@ class HttpLink:
         try:
             async with (
                 asyncio.timeout(self._timeout),
-                self._session.post(self._url, data=message, headers=self._headers, allow_redirects=False) as response,
-            ):  # fmt: skip
+                self._session.post(
+                    self._url, data=message, headers=self._headers, allow_redirects=False
+                ) as response,
+            ):
                 if response.status not in (200, 202):
                     gone = response.status == 404 and SESSION in self._headers
                     raise ServerError(f"it answered with status {response.status}", lost=gone)
@@ -83,7 +96,10 @@ class HttpLink:
         """End the session, where the server has sessions, and the connections."""
         with suppress(Exception):  # a courtesy; many servers have no sessions
             if SESSION in self._headers:
-                await asyncio.wait_for(self._session.delete(self._url, headers=self._headers, allow_redirects=False), 2.0)  # fmt: skip
+                await asyncio.wait_for(
+                    self._session.delete(self._url, headers=self._headers, allow_redirects=False),
+                    2.0,
+                )
         await self._session.close()
 
 
@@ -94,7 +110,8 @@ def _pieces(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
 
 async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
     """The data of each event."""
-    data, rest = list[bytes](), b""
+    data = list[bytes]()
+    rest = b""
     async for piece in _pieces(content):
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:

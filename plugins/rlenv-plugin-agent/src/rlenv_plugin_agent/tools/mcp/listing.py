@@ -18,7 +18,8 @@ from rlenv_plugin_agent.tools.tool import NAME, Tool
 from .errors import ServerError
 from .rpc import Rpc, Table
 
-PAGES, TOOLS = 100, 1_000
+PAGES = 100
+TOOLS = 1_000
 TEXT = 4_096  # characters of one text of a listing that a policy is shown
 SCHEMA = 64_000  # characters of one tool in a listing
 RESULT = 256_000  # bytes of a result
@@ -26,7 +27,9 @@ RESULT = 256_000  # bytes of a result
 
 @frozen
 class ServerTool(Tool):
-    """A tool of a server, which checks the arguments itself: its patterns and references are not followed here."""
+    """A tool of a server, which checks the arguments itself: its patterns and references are not
+    followed here.
+    """
 
     code: str = field(default="", init=False)  # its listing is pinned
 
@@ -47,7 +50,10 @@ async def listing(rpc: Rpc) -> list[Table]:
         page = await rpc.request("tools/list", params)
         tools = page.get("tools")
         if not isinstance(tools, list) or not all(map(_is_tool, tools)):
-            raise ServerError(f"its listing is not a list of tools with name and inputSchema, of at most {SCHEMA:,} characters each")  # fmt: skip
+            raise ServerError(
+                "its listing is not a list of tools with name and inputSchema, of at most"
+                f" {SCHEMA:,} characters each"
+            )
         found += tools
         params = {"cursor": page.get("nextCursor")}
         if not params["cursor"] or len(found) > TOOLS:
@@ -68,7 +74,9 @@ def _is_tool(found: object) -> bool:
 
 
 def pin_of(tools: Sequence[Table]) -> str:
-    """A hash of what a policy is told of the tools: ``sha256:`` and 64 digits.  Their order does not matter."""
+    """A hash of what a policy is told of the tools: ``sha256:`` and 64 digits.  Their order does
+    not matter.
+    """
     rows = ([tool["name"], tool.get("description", ""), tool["inputSchema"]] for tool in tools)
     told = sorted(json.dumps(row, sort_keys=True) for row in rows)
     return "sha256:" + sha256(json.dumps(told).encode()).hexdigest()
@@ -89,7 +97,10 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
     own = str(told["name"])
     name = prefix + re.sub(r"[./]", "_", own)
     if not NAME.fullmatch(name):
-        raise ConfigError(f"MCP server {rpc.name}: {own!a:.100} is not a name of a tool; name the tools that you want in tools = [...]")  # fmt: skip
+        raise ConfigError(
+            f"MCP server {rpc.name}: {own!a:.100} is not a name of a tool; name the tools that you"
+            " want in tools = [...]"
+        )
 
     async def call(**arguments: object) -> str:
         return text_of(await rpc.call(own, arguments))
@@ -100,7 +111,9 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
 
 
 def escaped(value: object) -> object:
-    """A value of JSON whose texts are bounded, with control characters and invisible ones as escapes."""
+    """A value of JSON whose texts are bounded, with control characters and invisible ones as
+    escapes.
+    """
     if isinstance(value, str):
         cut = value if len(value) <= TEXT else f"{value[:TEXT]} [cut]"
         return "".join(_shown(each) for each in cut)

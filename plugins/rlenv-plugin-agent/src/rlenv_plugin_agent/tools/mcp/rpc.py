@@ -33,10 +33,12 @@ class Rpc:
     """
 
     def __init__(self, name: str, link: Link) -> None:
-        self.name, self.link = name, link
+        self.name = name
+        self.link = link
         self._lock = asyncio.Lock()
         self._ids = self._strikes = 0
-        self._lost, self._was_called = "", False
+        self._lost = ""
+        self._was_called = False
 
     async def greet(self) -> None:
         """Shake hands.  We offer a server nothing: no sampling, no elicitation, no roots.
@@ -55,16 +57,17 @@ class Rpc:
     async def call(self, tool: str, arguments: Table) -> Table:
         """The result of a tool.
 
-        A server that ended before the first call, in a sandbox where nothing but calls reaches it, has failed by
-        itself, and the episode ends unscored.  After that a policy may have brought the end about: it is told, and
-        the episode goes on.
+        A server that ended before the first call, in a sandbox where nothing but calls reaches it,
+        has failed by itself, and the episode ends unscored.  After that a policy may have brought
+        the end about: it is told, and the episode goes on.
 
         Raises:
             ServerError: there is none.
             EpisodeError: the server failed, by no act of the policy.
         """
         async with self._lock:
-            before, self._was_called = self._was_called, True
+            before = self._was_called
+            self._was_called = True
             try:
                 return await self.request("tools/call", {"name": tool, "arguments": arguments})
             except ServerError as error:
@@ -117,7 +120,8 @@ class Rpc:
 
     async def _refuse(self, message: Table) -> None:
         """Answer a request of the server's own; notifications are dropped."""
-        name, asked = message.get("id"), message["method"]
+        name = message.get("id")
+        asked = message["method"]
         if type(name) not in (int, str):
             return
         error = {"code": UNKNOWN, "message": f"{asked!s:.60}: this client does not do that"}
@@ -130,7 +134,9 @@ class Rpc:
             await self._give_up(f"it did not answer {STRIKES} calls in a row")
             return
         with suppress(ServerError, TimeoutError):
-            await self.link.tell(_body(method="notifications/cancelled", params={"requestId": self._ids}))  # fmt: skip
+            await self.link.tell(
+                _body(method="notifications/cancelled", params={"requestId": self._ids})
+            )
 
     async def _give_up(self, why: str) -> None:
         self._lost = why

@@ -20,7 +20,8 @@ class McpServer:
     Args:
         name: for messages.
         command: starts it; ``python`` is the interpreter of the sandbox.
-        url: of its endpoint for streamable HTTP, instead of a command; its host is one of ``hosts``.
+        url: of its endpoint for streamable HTTP, instead of a command; its host is one of
+            ``hosts``.
         pin: the hash of its listing; an error says what to write here.
         tools: the names of those that are offered; all when empty.
         prefix: put before the name of each, so that two servers may have a tool of one name.
@@ -64,7 +65,10 @@ class McpServer:
         if bool(self.command) == bool(self.url):
             raise ConfigError(f"server {self.name!r}: give it a command or a url, and not both")
         if not PIN.fullmatch(self.pin):
-            raise ConfigError(f"pin: {self.pin!r} is not sha256: and 64 digits; leave it out, and the error of the first rollout says what to write")  # fmt: skip
+            raise ConfigError(
+                f"pin: {self.pin!r} is not sha256: and 64 digits; leave it out, and the error of"
+                " the first rollout says what to write"
+            )
         if not 0 < self.timeout <= 3600:
             raise ConfigError(f"timeout: {self.timeout!r} is not in (0, 3600]")
         if len(self.contents) < len(self.files):
@@ -78,5 +82,7 @@ class McpServer:
             ConfigError: the variable is not set.
         """
         if self.token_env and not os.environ.get(self.token_env):
-            raise ConfigError(f"MCP server {self.name}: the environment variable {self.token_env} is not set")  # fmt: skip
+            raise ConfigError(
+                f"MCP server {self.name}: the environment variable {self.token_env} is not set"
+            )
         return os.environ.get(self.token_env, "")

@@ -31,7 +31,8 @@ class StdioLink:
 
     def __init__(self, session: Session, timeout: float, *, sealed: bool) -> None:
         self.sealed = sealed
-        self._session, self._timeout = session, timeout
+        self._session = session
+        self._timeout = timeout
         self._broken = self._is_greeted = False
 
     async def start(
@@ -48,7 +49,9 @@ class StdioLink:
         await self.tell(json.dumps(given).encode())
 
     def _python(self) -> str:
-        """The interpreter of the sandbox: on this machine the one that runs us, which programs may read there."""
+        """The interpreter of the sandbox: on this machine the one that runs us, which programs may
+        read there.
+        """
         here = self._session.isolation in ("process", "jail")
         return str(getattr(sys, "_base_executable", sys.executable)) if here else "python3"
 
@@ -70,7 +73,8 @@ class StdioLink:
         self._broken = False
 
     async def ask(self, message: bytes) -> AsyncGenerator[bytes, None]:
-        """Send a message; what the server sends from then on, b"" for a message of more than ``MOST`` bytes.
+        """Send a message; what the server sends from then on, b"" for a message of more than
+        ``MOST`` bytes.
 
         Raises:
             ServerError: there is no more.
@@ -85,13 +89,17 @@ class StdioLink:
                 yield await self._session.recv(MOST, max(left, 0.01))
             except ChannelTimeout as error:
                 if error.starved:
-                    raise EpisodeError("an MCP server got no processor: the machine is too busy") from error  # fmt: skip
+                    raise EpisodeError(
+                        "an MCP server got no processor: the machine is too busy"
+                    ) from error
                 raise TimeoutError from None
             except ChannelError:
                 raise ServerError(await self._ending(), lost=True) from None
 
     def greeted(self, version: str) -> None:  # noqa: ARG002 - a matter of HTTP
-        """From now on a policy may read what is said of the server's end, so its standard error is left out."""
+        """From now on a policy may read what is said of the server's end, so its standard error is
+        left out.
+        """
         self._is_greeted = True
 
     async def _ending(self) -> str:

@@ -1,4 +1,6 @@
-"""``[mcp]``: the servers whose tools a policy may call; started, greeted, and their listings compared with the pins."""
+"""``[mcp]``: the servers whose tools a policy may call; started, greeted, and their listings
+compared with the pins.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from .stdio import StdioLink
 
 CLOCK = 3600.0  # seconds on the clock of a server, which stands still between calls
 QUEUE = 64  # calls of one server that may wait for one another
-# Whoever leases the places of an episode leases all of them, so that no two episodes wait for one another's.
+# Whoever leases the places of an episode leases all of them, so that no two episodes wait for one
+# another's.
 _leasing: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
@@ -38,7 +41,8 @@ class McpServers:
     Args:
         server: ``[[mcp.server]]``, each with a name of its own.
         hosts: what a ``url`` may lead to, as ``host`` or ``host:port``.
-        places: commands that run at one time in this process; an episode waits for places for its own.
+        places: commands that run at one time in this process; an episode waits for places for its
+            own.
     """
 
     server: Sequence[McpServer] = ()
@@ -51,7 +55,10 @@ class McpServers:
         for each in self.server:
             scheme, host = urlsplit(each.url)[:2]
             if each.url and (scheme not in ("http", "https") or host not in self.hosts):
-                raise ConfigError(f'server {each.name!r}: its host {host!r} is not in hosts; add it, as hosts = ["{host}"], or remove the server')  # fmt: skip
+                raise ConfigError(
+                    f"server {each.name!r}: its host {host!r} is not in hosts; add it, as hosts ="
+                    f' ["{host}"], or remove the server'
+                )
         if sum(bool(each.command) for each in self.server) > self.places:
             raise ConfigError(f"places: {self.places} are too few for the servers of one episode")
 
@@ -79,9 +86,14 @@ class McpServers:
 
 async def _leased(server: McpServer, places: int) -> Session:
     profile = Profile(  # a native runtime may start programs
-        "native", cpu_s=server.cpu_s, wall_s=CLOCK, memory_mb=server.memory_mb, paths=tuple(server.paths),
-        output_bytes=4_096, min_isolation="process" if server.trust else "container",
-    )  # fmt: skip
+        "native",
+        cpu_s=server.cpu_s,
+        wall_s=CLOCK,
+        memory_mb=server.memory_mb,
+        paths=tuple(server.paths),
+        output_bytes=4_096,
+        min_isolation="process" if server.trust else "container",
+    )
     name = "process" if server.trust else server.sandbox
     sandbox = get(name) if name == "remote" else get(name, places=places)
     return await sandbox.open(profile)
@@ -96,14 +108,28 @@ async def _tools(server: McpServer, session: Session | None, stack: AsyncExitSta
         raise EpisodeError(f"MCP server {server.name}: {error}") from error
     pin = pin_of(told)
     if not server.pin:
-        raise ConfigError(f'MCP server {server.name} is not pinned: it lists {", ".join(str(each["name"]) for each in told)!a:.300}; if these are what you expect, write pin = "{pin}"')  # fmt: skip
+        raise ConfigError(
+            f"MCP server {server.name} is not pinned: it lists"
+            f" {', '.join(str(each['name']) for each in told)!a:.300}; if these are what you"
+            f' expect, write pin = "{pin}"'
+        )
     if pin != server.pin:
-        raise EpisodeError(f'MCP server {server.name} lists other tools than were pinned; if that is meant, write pin = "{pin}"')  # fmt: skip
+        raise EpisodeError(
+            f"MCP server {server.name} lists other tools than were pinned; if that is meant, write"
+            f' pin = "{pin}"'
+        )
     names = {str(each["name"]) for each in told}
     if missing := sorted(set(server.tools) - names):
-        raise ConfigError(f"MCP server {server.name} has no tool {', '.join(missing)}; it has {', '.join(sorted(names)):.300}")  # fmt: skip
+        raise ConfigError(
+            f"MCP server {server.name} has no tool {', '.join(missing)}; it has"
+            f" {', '.join(sorted(names)):.300}"
+        )
     seconds = min(3600.0, QUEUE * server.timeout)
-    return [server_tool(rpc, each, server.prefix, seconds) for each in told if not server.tools or each["name"] in server.tools]  # fmt: skip
+    return [
+        server_tool(rpc, each, server.prefix, seconds)
+        for each in told
+        if not server.tools or each["name"] in server.tools
+    ]
 
 
 async def _linked(server: McpServer, session: Session | None, stack: AsyncExitStack) -> Link:

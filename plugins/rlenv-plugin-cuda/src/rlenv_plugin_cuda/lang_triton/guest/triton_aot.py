@@ -1,7 +1,8 @@
 """Compiles a Triton answer to PTX, inside the sandbox; the assembler has a place of its own.
 
-One request ``{"source", "cases", "arch"}`` is answered by ``{"kernels": [{"name", "shared"}], "sizes"}`` and the texts,
-or by ``{"refused", "line"}``.  Only functions with ``@triton.jit`` and constants are made, by us.
+One request ``{"source", "cases", "arch"}`` is answered by ``{"kernels": [{"name", "shared"}],
+"sizes"}`` and the texts, or by ``{"refused", "line"}``.  Only functions with ``@triton.jit`` and
+constants are made, by us.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ def compiled(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     target = import_module("triton.backends.compiler").GPUTarget(
         "cuda", int(order["arch"].removeprefix("sm_").rstrip("af")), 32
     )
-    listed, parts = [], []
+    listed = []
+    parts = []
     for version in wanted:
         try:
             made = _compile(functions[version.kernel], version, target)
@@ -109,7 +111,8 @@ def compiled(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 def _compile(function: Any, version: Version, target: Any) -> Any:
     names = function.arg_names
     attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in version.aligned}
-    signature, constants = {}, {}
+    signature = {}
+    constants = {}
     for name in names:
         given = name in version.signature
         signature[name] = version.signature[name] if given else "constexpr"
@@ -127,7 +130,8 @@ def _functions(answer: Answer) -> dict[str, Any]:
     nodes: list[ast.stmt] = [copy.deepcopy(function.node) for function in answer.functions.values()]
     for node in nodes:
         assert isinstance(node, ast.FunctionDef)
-        node.decorator_list, node.returns = [], None
+        node.decorator_list = []
+        node.returns = None
     module = types.ModuleType("answer")
     space = module.__dict__
     space["__builtins__"] = {}
@@ -180,9 +184,9 @@ def _complaint(error: Exception, answer: Answer, kernel: str) -> tuple[int, str]
         line += node.lineno - 1
     text = str(getattr(error, "error_message", None) or error).strip().splitlines()
     said = text[0] if text else ""
-    return line, f"{type(error).__name__}: {said}"[:300] if os.sep not in said else type(
-        error
-    ).__name__
+    return line, (
+        f"{type(error).__name__}: {said}"[:300] if os.sep not in said else type(error).__name__
+    )
 
 
 def serve() -> None:

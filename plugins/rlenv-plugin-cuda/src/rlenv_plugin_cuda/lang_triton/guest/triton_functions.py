@@ -63,7 +63,8 @@ class _Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.ops) == 1:
             return node
-        left, found = node.left, None
+        left = node.left
+        found = None
         for op, right in zip(node.ops, node.comparators, strict=True):
             one: ast.expr = ast.Compare(copy.deepcopy(left), [op], [copy.deepcopy(right)])
             found = one if found is None else ast.BinOp(found, ast.BitAnd(), one)
@@ -72,7 +73,8 @@ class _Rewrite(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(found, node))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.decorator_list, node.returns = [], None
+        node.decorator_list = []
+        node.returns = None
         self.stored = set()
         for argument in (*node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
@@ -80,7 +82,8 @@ class _Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
-    # -- numbers that only Python holds, where a compiled kernel has tensors ---------------------------
+    # -- numbers that only Python holds, where a compiled kernel has tensors
+    # ---------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)

@@ -1,4 +1,6 @@
-"""What launch plans of Triton answers ask for: arrays, and launches whose programs run in a drawn order."""
+"""What launch plans of Triton answers ask for: arrays, and launches whose programs run in a drawn
+order.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Host:
     """
 
     def __init__(self, answer: Answer, machine: Machine, space: Space) -> None:
-        self.answer, self.machine, self.space = answer, machine, space
+        self.answer = answer
+        self.machine = machine
+        self.space = space
         self.functions: Mapping[str, Callable[..., Any]] = {}
         self.launches = 0
         self.threads = 0

@@ -1,4 +1,6 @@
-"""What kernels call besides Triton's own: its device library by numpy, and Python's few functions."""
+"""What kernels call besides Triton's own: its device library by numpy, and Python's few
+functions.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,52 @@ __all__ = ["builtins_of", "libdevice"]
 
 _erf = np.vectorize(__import__("math").erf, otypes=[np.float64])
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "exp": np.exp, "expm1": np.expm1,
-    "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
-    "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "sin": np.sin, "cos": np.cos, "erf": _erf, "fabs": np.abs,
-    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "abs": np.abs, "isnan": np.isnan,
-    "isinf": np.isinf, "pow": np.power, "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot,
-    "copysign": np.copysign, "fmin": np.fmin, "fmax": np.fmax, "div_rn": np.divide,
-}  # fmt: skip
+    "tanh": np.tanh,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "exp2": np.exp2,
+    "log": np.log,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "erf": _erf,
+    "fabs": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "abs": np.abs,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "pow": np.power,
+    "fmod": np.fmod,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "copysign": np.copysign,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+    "div_rn": np.divide,
+}
 
 
 def libdevice(machine: Machine, name: str) -> Callable[..., Any]:
     """A function of the device library, of tensors of float32 and float64."""
-    tl, call = machine.tl, _FUNCTIONS[name]
+    tl = machine.tl
+    call = _FUNCTIONS[name]
     handle = type(machine.number(0).handle)
 
     def device(*tensors: Any) -> Any:
@@ -69,5 +104,6 @@ def builtins_of(machine: Machine) -> dict[str, Any]:
         return range(*(operator.index(bound) for bound in bounds))
 
     return {
-        "float": float, "len": len, "max": extreme("maximum", max), "min": extreme("minimum", min), "range": counted,
+        "float": float, "len": len, "max": extreme("maximum", max), "min": extreme("minimum", min),
+        "range": counted,
     }  # fmt: skip

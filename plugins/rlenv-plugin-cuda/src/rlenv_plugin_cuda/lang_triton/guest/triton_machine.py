@@ -1,7 +1,9 @@
-"""Triton's interpreter on checked memory: its builder with our loads, stores and atomics, and bfloat16 in full.
+"""Triton's interpreter on checked memory: its builder with our loads, stores and atomics, and
+bfloat16 in full.
 
-The interpreter of Triton 3.4 to 3.9 computes with numpy and reads real memory; here it reads a ``Space``.  It keeps
-bfloat16 as 16 bits and computes with these as with integers, so such operands are widened first.
+The interpreter of Triton 3.4 to 3.9 computes with numpy and reads real memory; here it reads a
+``Space``.  It keeps bfloat16 as 16 bits and computes with these as with integers, so such operands
+are widened first.
 """
 
 from __future__ import annotations
@@ -70,11 +72,16 @@ class Machine:
         return tl.tensor(_Handle(np.array([base], np.uint64), kind), kind)
 
     def carried(self, value: object, test: object = None) -> Value:
-        """A Python number as the compiler keeps it where it is not known; ``test`` is what decides, if anything does."""
+        """A Python number as the compiler keeps it where it is not known; ``test`` is what decides,
+        if anything does.
+        """
         known = test is not None and not isinstance(test, tl.core.tensor)
         if known or value.__class__ not in (int, float):
             return value
-        if value.__class__ is float and interpreter.interpreter_semantic.to_tensor_type(value) == tl.float64:  # fmt: skip
+        if (
+            value.__class__ is float
+            and interpreter.interpreter_semantic.to_tensor_type(value) == tl.float64
+        ):
             return tl.tensor(_Handle(np.array([value], np.float64), tl.float64), tl.float64)
         return self.number(value)
 
@@ -86,8 +93,9 @@ class Machine:
 
 
 _CODES = {
-    "f2": "float16", "bf16": "bfloat16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
-    "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "b1": "int1",
+    "f2": "float16", "bf16": "bfloat16", "f4": "float32", "f8": "float64", "i1": "int8",
+    "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
+    "u8": "uint64", "b1": "int1",
 }  # fmt: skip
 _made: list[Machine] = []
 
@@ -178,9 +186,9 @@ def _memory(made: Machine) -> dict[str, Function]:
         )
 
     return {
-        "create_load": plain_load, "create_store": plain_store, "create_masked_load": load, "create_masked_store": store,
-        "create_atomic_cas": cas, "create_atomic_rmw": rmw, "create_barrier": barrier,
-        "create_int_to_ptr": number, "create_ptr_to_int": number,
+        "create_load": plain_load, "create_store": plain_store, "create_masked_load": load,
+        "create_masked_store": store, "create_atomic_cas": cas, "create_atomic_rmw": rmw,
+        "create_barrier": barrier, "create_int_to_ptr": number, "create_ptr_to_int": number,
     }  # fmt: skip
 
 
@@ -216,10 +224,17 @@ def _unsigned(call: Function) -> Function:
 
 
 _COMBINE: dict[str, Function] = {
-    "ADD": np.add, "FADD": np.add, "AND": np.bitwise_and, "OR": np.bitwise_or, "XOR": np.bitwise_xor,
-    "XCHG": lambda _, new: new, "MAX": _signed(np.maximum), "MIN": _signed(np.minimum),
-    "UMAX": _unsigned(np.maximum), "UMIN": _unsigned(np.minimum),
-}  # fmt: skip
+    "ADD": np.add,
+    "FADD": np.add,
+    "AND": np.bitwise_and,
+    "OR": np.bitwise_or,
+    "XOR": np.bitwise_xor,
+    "XCHG": lambda _, new: new,
+    "MAX": _signed(np.maximum),
+    "MIN": _signed(np.minimum),
+    "UMAX": _unsigned(np.maximum),
+    "UMIN": _unsigned(np.minimum),
+}
 
 
 def _narrow(call: Callable[[object, object], object]) -> Function:

@@ -1,9 +1,11 @@
-"""Where Triton's interpreter keeps more bits than a device: sums of 16-bit floats, and numbers that only Python holds.
+"""Where Triton's interpreter keeps more bits than a device: sums of 16-bit floats, and numbers that
+only Python holds.
 
-``tl.sum`` and ``tl.cumsum`` of float16 and bfloat16 round every partial sum, as compiled code does; numpy adds
-float16 in float32.  A Python number that a loop or a branch changes is a tensor of 32 bits (64 where it does not fit) from then on,
-as the compiler makes it; it is a Python float of 64 bits only as long as it is known when the kernel is compiled.  With
-``contract``, a product that is added or subtracted is not rounded before, as the compiler has it by default.
+``tl.sum`` and ``tl.cumsum`` of float16 and bfloat16 round every partial sum, as compiled code does;
+numpy adds float16 in float32.  A Python number that a loop or a branch changes is a tensor of 32
+bits (64 where it does not fit) from then on, as the compiler makes it; it is a Python float of 64
+bits only as long as it is known when the kernel is compiled.  With ``contract``, a product that is
+added or subtracted is not rounded before, as the compiler has it by default.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ class Rounding:
         wide: Function,
         narrow: Function,
     ) -> None:
-        self.tl, self.handle, self.wide, self.narrow = tl, handle, wide, narrow
+        self.tl = tl
+        self.handle = handle
+        self.wide = wide
+        self.narrow = narrow
         self.contract = False
         self.fusible = False  # whether a product was added to something, since this was last set
 
@@ -49,7 +54,8 @@ class Rounding:
         def summed(of: Value, given: Value) -> Value:
             if given.dtype.scalar not in (self.tl.float16, self.tl.bfloat16):
                 return method(of, given)
-            data, axis = given.handle.data, of.axis
+            data = given.handle.data
+            axis = of.axis
             rows = data.reshape(-1) if axis is None else np.moveaxis(data, axis, 0)
             while len(rows) > 1:
                 half = len(rows) // 2
@@ -113,12 +119,15 @@ class Rounding:
     def _rounded(self, values: Value, kind: Value) -> Value:
         if kind == self.tl.bfloat16:
             return self.handle(self.narrow(values.astype(np.float32)), kind)
-        return self.handle(values.astype(np.float16 if kind == self.tl.float16 else np.float32), kind)  # fmt: skip
+        return self.handle(
+            values.astype(np.float16 if kind == self.tl.float16 else np.float32), kind
+        )
 
 
 def whole_sums(rounding: Rounding, interpreter: ModuleType, builder: Value) -> None:
     """Put all of this into Triton's interpreter."""
-    reduce, scan = interpreter.ReduceOps, interpreter.ScanOps
+    reduce = interpreter.ReduceOps
+    scan = interpreter.ScanOps
     for kind, name, made in (
         (reduce, "sum", rounding.summed(reduce.sum)),
         (scan, "cumsum", rounding.scanned(scan.cumsum, np.add)),
@@ -131,7 +140,9 @@ def whole_sums(rounding: Rounding, interpreter: ModuleType, builder: Value) -> N
 
 
 def behind(names: Iterable[str], test: str = "") -> list[ast.stmt]:
-    """Statements that make tensors of the Python numbers in these variables, where ``test`` is not known either."""
+    """Statements that make tensors of the Python numbers in these variables, where ``test`` is not
+    known either.
+    """
     made: list[ast.stmt] = []
     for name in sorted(names):
         given: list[ast.expr] = [ast.Name(each, ast.Load()) for each in (name, test) if each]

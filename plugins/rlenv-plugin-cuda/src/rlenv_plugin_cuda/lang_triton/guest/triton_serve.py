@@ -1,7 +1,10 @@
-"""Runs a Triton answer on inputs, inside the sandbox: raw output bytes go back, and what the kernel did wrong.
+"""Runs a Triton answer on inputs, inside the sandbox: raw output bytes go back, and what the kernel
+did wrong.
 
-Frames as those of the numba runner: ``{"source"}`` once, answered by ``{"ready": 1}`` or ``{"refused",
-"line"}``; then per case a head, NUL and the bytes of all arrays, answered likewise.  Nothing said is a verdict.
+Frames as those of the numba runner: ``{"source"}`` once, answered by ``{"ready": 1}`` or
+``{"refused",
+"line"}``; then per case a head, NUL and the bytes of all arrays, answered likewise.  Nothing said
+is a verdict.
 """
 
 from __future__ import annotations
@@ -158,7 +161,8 @@ def _arguments(
 
 def _line(error: BaseException) -> int:
     """The innermost line of the answer on the way to an error."""
-    line, trace = 0, error.__traceback__
+    line = 0
+    trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno

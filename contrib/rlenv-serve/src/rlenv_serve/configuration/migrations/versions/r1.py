@@ -7,13 +7,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-revision, down_revision = "0001", None
+revision = "0001"
+down_revision = None
 
 
 def tables(make: Callable[..., Any]) -> list[Any]:
-    """What ``make`` gives for the name and the columns of each table: the store makes objects of them, and ``upgrade`` tables."""
+    """What ``make`` gives for the name and the columns of each table: the store makes objects of
+    them, and ``upgrade`` tables.
+    """
     keys = [sa.Column(name, sa.Text, primary_key=True) for name in ("environment", "fingerprint")]
-    numbers = [sa.Column(name, sa.Float, nullable=False) for name in ("pass_mark", "first_started", "last_started")]  # fmt: skip
+    numbers = [
+        sa.Column(name, sa.Float, nullable=False)
+        for name in ("pass_mark", "first_started", "last_started")
+    ]
     return [make("verifiers", *keys, sa.Column("stages", sa.Text, nullable=False), *numbers)]
 
 
