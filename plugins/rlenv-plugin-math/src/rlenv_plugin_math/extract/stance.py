@@ -20,6 +20,7 @@ from .statements import statements
 from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
+_LONGEST = 600  # a longer text is no final statement
 _LEAD = 240  # characters before a value that are read
 _SLOTS = frozenset({"boxed", "answer-tag", "json", "hash"})  # what no prose is
 _REMARK = 80  # characters of a remark on the whole answer: "That is not right, sorry"
@@ -137,13 +138,13 @@ def only_mentioned(text: str, claim: Claim, *, rivals: bool = False) -> bool:
     if len(around) < _SHORTEST:
         return False
     may_mention = holds_any("mention", around)
-    is_slot = rivals or claim.how in _SLOTS
+    is_slot = rivals or claim.how in _SLOTS or claim.end - claim.start > _LONGEST
     if not may_mention and (is_slot or not wording.words().search(around)):
         return False
     start, end = _place(text, claim)
     if may_mention and _mentioned(text, start, end):
         return True
-    return not rivals and claim.how not in _SLOTS and is_unasserted(text, start, end)
+    return not is_slot and is_unasserted(text, start, end)
 
 
 def _line(text: str, at: int) -> int:
