@@ -46,7 +46,7 @@ def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
 def _is_rival(text: str, claim: Claim) -> bool:
     """Whether a statement behind the answer names a value outright, and not under a condition."""
     plain = is_plain(claim.text) and bool(values(claim.text))
-    return plain and not supposed(text, claim) and not only_mentioned(text, claim)
+    return plain and not supposed(text, claim) and not only_mentioned(text, claim, rivals=True)
 
 
 def _right_before(text: str, own: Claim, start: int) -> Claim | None:

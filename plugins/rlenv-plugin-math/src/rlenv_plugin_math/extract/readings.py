@@ -65,7 +65,9 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
 
 def without_rejected(text: str) -> str:
     """Drop what is behind a semicolon and only rejects other values: "42; 41 is wrong"."""
-    for mark in re.finditer("[;；؛]", text):
+    if len(text) > _LONGEST:
+        return text
+    for mark in re.finditer(r"[;；؛]|,(?=\s*but\b)", text):
         head, rest = text[: mark.start()].rstrip(), text[mark.end() :].strip()
         if not head or not wording.words().search(rest):
             continue

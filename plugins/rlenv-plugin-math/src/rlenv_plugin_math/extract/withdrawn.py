@@ -12,13 +12,13 @@ from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
 _IT = r"\b(?:that|this|it|<<answers>>)"
-_IS = r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be)|['’]s)(?:\s+(?:<<adverbs>>))*"
+_IS = r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be|(?:turn(?:s|ed)?\s+out|prove[sd]?)(?:\s+to\s+be)?)|['’]s)(?:\s+(?:<<adverbs>>))*"
 _NOT = r"(?:does|did)(?:n['’]t|\s+not)"
 
 _withdrawal = pattern(
     r"\b(?:<<withdrawn>>)(?!\w)"
     r"|\b(?:<<ignored>>)(?:\s+(?:<<pointers>>))*\s+(?:<<answers>>|above|that|this|it|everything|previous)\b"
-    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
+    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
     rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
     rf"|{_IT}(?:\s+\w+)?\s+{_NOT}\s+(?:work|satisfy|hold|check|fit|match|make\s+sense|add\s+up)\b"
     rf"|{_IT}(?:\s+[^\s.,;!?]+){{0,4}}\s+contradicts\b"
@@ -32,7 +32,7 @@ _withdrawal = pattern(
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
-_other_value = pattern(r"[;；؛]\s*[$(]*[-\d.,/]*\d[\s$)]*\Z", 0)
+_other_value = pattern(r"(?:[;；؛]|,\s*but\b)\s*[$(]*[-\d.,/]*\d[\s$)—–]*\Z", 0)
 _elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
@@ -41,7 +41,10 @@ _affirmation = pattern(
 )
 
 
-_unsure = pattern(r"\b(?:<<unsure>>)(?!\w)")
+_unsure = pattern(
+    r"\b(?:<<unsure>>)(?!\w)"
+    r"|\b(?:i|i['’][md]|my|me)\b[^.!?\n]{0,60}?(?:n['’]t|\b(?:not|no|never|little|hardly|scarcely|barely|low|zero|scant|without|lack|lacks|lacking|limited|less\s+than))\b[^.!?\n]{0,30}?\b(?:<<credence>>)\b"
+)
 _guess = pattern(
     r"\b(?:<<doubtful>>)\b|(?<!most )(?<!more )(?<!least )(?<!equally )\blikely\b"
     r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
-    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
+    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
 )
 
 joint = pattern(
@@ -26,7 +26,7 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[\s$*)]*[—–]\s*(?:an?\s+)?(?:mistake|error)[\s.]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.

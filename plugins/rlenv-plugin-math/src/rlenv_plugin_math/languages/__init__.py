@@ -15,17 +15,19 @@ from functools import cache
 from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.limits import words_of
 
-from .packs import DATA, Pack, pack
+from .packs import DATA, Pack, english_list, pack
 
 __all__ = [
     "UNCOVERED",
     "Read",
-    "denies_uncovered",
+    "denials_uncovered",
     "holds_any",
     "pack",
     "read",
+    "rejects_uncovered",
     "spoken",
     "unhidden",
+    "words_listed",
 ]
 
 _Edit = tuple[int, int, str]
@@ -136,21 +138,42 @@ def spoken(text: str) -> list[str]:
         if not hits.keys().isdisjoint(losers) and re.search(script, text):
             hits[name] += sum(hits.pop(loser, 0) for loser in losers)
     uncovered = [(hits.pop(name), name) for name in known.uncovered & hits.keys()]
-    if uncovered and max(uncovered)[0] > max([1, *hits.values()]):
+    if uncovered and max(uncovered)[0] >= max([2, *hits.values()]):
         return [UNCOVERED]
     return [name for name, _ in hits.most_common()] if hits.keys() - {"en"} else []
 
 
-def denies_uncovered(text: str) -> bool:
-    """Whether a sentence in a language without a pack has a word that denies."""
-    known = _recognized()
-    spaced = not known.denies.isdisjoint(word.decode("utf-8", "replace") for word in _words(text))
-    return spaced or any(word in text for word in known.denies if word[0] > "\u0590")
+def denials_uncovered(text: str) -> list[int]:
+    """Where a sentence in a language without a pack has words that deny."""
+    return _places(text, _recognized().uncovered_words["denies"])
+
+
+def rejects_uncovered(sentence: str) -> bool:
+    """Whether a sentence in a language without a pack, which names no value, says that something is wrong or unsure."""
+    words = _recognized().uncovered_words
+    if _places(sentence, words["wrong"]):
+        return not _places(sentence, words["denies"] - words["wrong"])
+    return bool(_places(sentence, words["denies"]) and _places(sentence, words["credence"]))
+
+
+def _places(text: str, words: frozenset[str]) -> list[int]:
+    """Where a text has one of some words; in scripts that do not part words, anywhere."""
+    found = [m.start() for m in re.finditer(r"[^\W\d_]+", text) if m[0].lower() in words]
+    if text.isascii():
+        return found
+    unspaced = [word for word in words if word[0] > "\u0590"]
+    return found + [at for word in unspaced if (at := text.find(word)) >= 0]
 
 
 def holds_any(kind: str, text: str) -> bool:
     """Whether an English text has one of the words without which nothing is taken back, or doubted."""
     return not _recognized().needed[kind].isdisjoint(_words(text))
+
+
+@cache
+def words_listed(name: str) -> frozenset[str]:
+    """The words of one list of English, and of the lists of that name of other languages."""
+    return frozenset(english_list(name)) | _recognized().affirmative.get(name, frozenset())
 
 
 def _words(text: str) -> list[bytes]:
@@ -173,7 +196,8 @@ class _Recognized:
     needed: dict[str, frozenset[bytes]]
     over: tuple[tuple[str, tuple[str, ...], str], ...]
     uncovered: frozenset[str]
-    denies: frozenset[str]
+    uncovered_words: dict[str, frozenset[str]]
+    affirmative: dict[str, frozenset[str]]
 
 
 @cache
@@ -205,7 +229,13 @@ def _recognized() -> _Recognized:
         needed=needed,
         over=over,
         uncovered=uncovered | {name for name, _, _ in over if not (DATA / f"{name}.toml").exists()},
-        denies=frozenset(kinds["denies"]["xx"].split()),
+        uncovered_words={
+            kind: frozenset(kinds[kind]["xx"].split()) for kind in ("denies", "wrong", "credence")
+        },
+        affirmative={
+            kind: frozenset(" ".join(kinds[kind].values()).split())
+            for kind in ("affirming", "linking", "opening", "leading")
+        },
     )
 
 

@@ -168,6 +168,12 @@ def _bare(text: str) -> str:
     return unicodedata.normalize("NFC", marks)
 
 
+def english_list(name: str) -> list[str]:
+    """One list of English words."""
+    words: list[str] = _table("en")[name]
+    return words
+
+
 @cache
 def english(*names: str) -> str:
     """The alternation of some lists of English words, the longest first."""
