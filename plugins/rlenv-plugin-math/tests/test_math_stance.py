@@ -1,4 +1,6 @@
-"""A value that a response denies, doubts, only reports or supposes is not its answer; honest text around one is."""
+"""A value that a response denies, doubts, only reports or supposes is not its answer; honest text
+around one is.
+"""
 
 from __future__ import annotations
 

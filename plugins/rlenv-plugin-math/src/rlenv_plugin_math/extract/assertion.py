@@ -1,8 +1,9 @@
 """Whether prose asserts the value that it names, as the policy's own answer, in the present tense.
 
-The words around a value must belong to the affirmative grammar: what is between the noun that announces and the
-value, the main clause that a "that" depends on, the predicate of a value that is the subject, and a clause behind
-that refers to the value. An unknown word there withdraws the claim. A slot (a box, ``####``, a tag) is no prose.
+The words around a value must belong to the affirmative grammar: what is between the noun that
+announces and the value, the main clause that a "that" depends on, the predicate of a value that is
+the subject, and a clause behind that refers to the value. An unknown word there withdraws the
+claim. A slot (a box, ``####``, a tag) is no prose.
 """
 
 from __future__ import annotations
@@ -44,10 +45,12 @@ _set_right = pattern(r"\bshould\s+(?:be|have\s+been)\b")
 _displayed = re.compile(r"[}$]|\\\]")
 _nonassertive = pattern(r"\b(?:<<nonassertive>>)\b")
 _told = pattern(
-    r"\b(?<!i )(?<!we )(?<!can )(?<!let us )(?<!let's )(?:<<says>>|<<reports>>)\b(?:\s+(?:that|it|it['’]s|is|was|me|us|him|her|them|to|be|out|up|of|for|with|the|an?|answers?|number|value|option))*\s*[,:]?\s*\Z"
+    r"\b(?<!i )(?<!we )(?<!can )(?<!let us )(?<!let's"
+    r" )(?:<<says>>|<<reports>>)\b(?:\s+(?:that|it|it['’]s|is|was|me|us|him|her|them|to|be|out|up|of|for|with|the|an?|answers?|number|value|option))*\s*[,:]?\s*\Z"
 )
 _would_say = pattern(
-    r"\b(?<!i )(?<!we )(?:would|might|could)\s+(?:\w+\s+)?(?!be\b|have\b|need\b|equal\b|give\b)[a-z]+\s*\Z"
+    r"\b(?<!i )(?<!we"
+    r" )(?:would|might|could)\s+(?:\w+\s+)?(?!be\b|have\b|need\b|equal\b|give\b)[a-z]+\s*\Z"
 )
 
 _irrealis = pattern(
@@ -65,16 +68,19 @@ _was = pattern(
     rf"{_unit}\b(?:(?:would|might|could)\s+have\s+been|used\s+to\s+be|(?:would|might|could)\s+be\b(?=[^.!?\n]*\b(?:if|had|were)\b))"
 )
 _adverse = pattern(
-    rf"{_unit}[,;—–(…. ]*\s*\b(?:but|yet|though|although|however|except|whereas|even\s+though)\b(?P<rest>[^.!?\n。]*)"
+    rf"{_unit}[,;—–(…."
+    r" ]*\s*\b(?:but|yet|though|although|however|except|whereas|even\s+though)\b(?P<rest>[^.!?\n。]*)"
 )
 _referring = pattern(
-    rf"{_unit}[,;—–( ]*\s*(?:which|that|this|it|or\s+so|is\s+what|and\s+i\b|and\s+(?:this|that|it)\b|(?-i:an?)\s+(?-i:[a-z]{2}))(?P<rest>[^.!?\n。]*)"
+    rf"{_unit}[,;—–("
+    rf" ]*\s*(?:which|that|this|it|or\s+so|is\s+what|and\s+i\b|and\s+(?:this|that|it)\b|(?-i:an?)\s+(?-i:[a-z]{2}))(?P<rest>[^.!?\n。]*)"
 )
 _disclaims = pattern(
     r"\b(?:which|that|this|it|i)\b[^.!?]{0,30}(?:\b(?:not|never|cannot)\b|n['’]t\b)\s+(?:\w+\s+)?(?:satisf|work|fit|hold|reproduc|verif|confirm|match|check|make|add|agree|meet|follow|right|correct|true|it\b|the\b|so\b|believ|trust|understand)"
 )
 _elsewhere = pattern(
-    rf"{_unit}[, ]*\s*(?:in|for|under|with)\s+(?:the|an?|that|some)\s+(?:other\s+|different\s+)?(?:variant|version|variation|simpler|easier|original|older|hypothetical|opposite|alternative|case\s+(?:where|when|of)\s+[a-z]|second\s+reading)\b"
+    rf"{_unit}[,"
+    r" ]*\s*(?:in|for|under|with)\s+(?:the|an?|that|some)\s+(?:other\s+|different\s+)?(?:variant|version|variation|simpler|easier|original|older|hypothetical|opposite|alternative|case\s+(?:where|when|of)\s+[a-z]|second\s+reading)\b"
 )
 _thought = pattern(r"[\s$)\]}*]*would\s+say\b")
 _option = pattern(r"\(?[A-J]\)?", 0)
@@ -108,7 +114,9 @@ def is_unasserted(text: str, start: int, end: int) -> bool:
 
 
 def _has_trigger(sentence: str) -> bool:
-    """Whether a sentence has a word without which it is attributed to nobody else; unknown outside of ASCII."""
+    """Whether a sentence has a word without which it is attributed to nobody else; unknown outside
+    of ASCII.
+    """
     if not sentence.isascii():
         return True
     return not _triggers().isdisjoint(re.findall(r"[a-z]+", sentence.lower()))
@@ -169,8 +177,11 @@ def _last(found: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _is_assertion(sentence: str, own: str, noun: re.Match[str]) -> bool:
-    """Whether the words around an announcing noun, up to the value behind it, are an affirmative statement."""
-    before, between = own[: noun.start()], own[noun.end() :]
+    """Whether the words around an announcing noun, up to the value behind it, are an affirmative
+    statement.
+    """
+    before = own[: noun.start()]
+    between = own[noun.end() :]
     if _opened_unreal().search(sentence) or _unreal().search(between):
         return False
     if not _links(between):
@@ -196,7 +207,9 @@ def _is_disowned(own: str, noun: re.Match[str] | None) -> bool:
 
 
 def _is_counterfactual(sentence: str) -> bool:
-    """Whether a sentence before a value is in the mood of what is not so: "had we counted both, we would have 5"."""
+    """Whether a sentence before a value is in the mood of what is not so: "had we counted both, we
+    would have 5".
+    """
     own = re.split(r"[;；؛]", sentence)[-1]
     return _irrealis().search(own) is not None and _moody().search(own) is not None
 
@@ -231,7 +244,9 @@ def _links(between: str) -> bool:
 
 
 def _concludes(before: str) -> bool:
-    """Whether no clause that could be a condition is before an announcement in the conditional mood."""
+    """Whether no clause that could be a condition is before an announcement in the conditional
+    mood.
+    """
     words = _word.findall(before.lower())
     return words_listed("affirming").issuperset(words)
 
@@ -246,7 +261,9 @@ def _is_affirmative(matrix: str) -> bool:
 
 
 def _is_undone_behind(after: str, *, is_option: bool, is_subject: bool) -> bool:
-    """Whether what follows a value in its sentence takes it back, or is no predicate of an answer."""
+    """Whether what follows a value in its sentence takes it back, or is no predicate of an
+    answer.
+    """
     if _was().match(after) or _elsewhere().match(after) or _quoted().match(after):
         return True
     adverse = _adverse().match(after)
@@ -264,7 +281,9 @@ def _is_undone_behind(after: str, *, is_option: bool, is_subject: bool) -> bool:
 
 
 def _is_predicate(words: str) -> bool:
-    """Whether something is said of a value by which it is the answer: "is the answer", "is how many are left"."""
+    """Whether something is said of a value by which it is the answer: "is the answer", "is how many
+    are left".
+    """
     if _nonassertive().search(words):
         return False
     first = _word.search(words.lower())

@@ -1,6 +1,8 @@
-"""What a response says of a value that it names: that it is wrong, that others say it, that it holds elsewhere.
+"""What a response says of a value that it names: that it is wrong, that others say it, that it
+holds elsewhere.
 
-A denial of the very value anywhere behind an answer withdraws it, in whatever form the answer was given.
+A denial of the very value anywhere behind an answer withdraws it, in whatever form the answer was
+given.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ _wrong_before = pattern(
 )
 
 _reported = pattern(
-    r"\b(?<!no )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
+    r"\b(?<!no"
+    r" )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
     r"|\b(?:<<reporters>>|you|they)\s+(?:\w+\s+)?(?:would|might|may|could|will)\s+(?:\w+\s+){0,3}?(?:<<says>>|answer|guess|state|get|put|reply|respond)\b[^\d$\\,;:]*\Z"
     r"|\b(?:<<says>>)\s+(?:[^\W\d_]+\s+){0,2}?(?:<<reporters>>)\b[^\d$\\,;:]*\Z"
     r"|\baccording\s+to\s+(?:my|some|many|his|her|their|a|an|the)\s+(?:\w+\s+)?(?:<<reporters>>)\b,?[^\d$\\,;:]*(?:,[^\d$\\,;:]*)?\Z"
@@ -80,10 +83,14 @@ _wrong_that = pattern(
     r"\b(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b[^\d,;]{0,40}\Z"
 )
 _over = pattern(
-    r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
+    r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。"
+    r"！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
 )
 
-_STOP = r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
+_STOP = (
+    r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。"
+    r"！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
+)
 _denied_after = pattern(
     rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE}|turn(?:s|ed)?\s+out|prove[sd]?)\s+(?:to\s+)?(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
     rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|you|the|is|was)\b[^.,;!?\d]{{0,40}}|<<right>>){_STOP}"
@@ -93,7 +100,8 @@ _denied_after = pattern(
     rf"|[—–-]\s*not\s+(?:an?\s+|the\s+)?(?:correct|right)\s+{_NOUN}\b"
     rf"|[—–-]?\s*wrong\s+{_NOUN}\s*(?:[.!,;。)）।۔]|\Z)"
     r"|[—–]\s*(?:an?\s+)?(?:mistake|error)\s*(?:[.!,;。)）।۔]|\Z)"
-    r"|fails\b|contradicts\b|violates\b|conflicts\s+with\b|breaks\s+the\b|overshoots\b|undershoots\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。।۔]|\Z))"
+    r"|fails\b|contradicts\b|violates\b|conflicts\s+with\b|breaks\s+the\b|overshoots\b|undershoots\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。"
+    r"।۔]|\Z))"
 )
 _elsewhere = pattern(
     r"\b(?:if|unless|whether|suppos\w*|assum\w*|imagine|without|had|were|question|claim|saying|many|some|students?|people|might|would|forgot\w*|forget\w*|when|why|avoid)\b"
@@ -101,7 +109,9 @@ _elsewhere = pattern(
 
 
 def _mentioned(text: str, start: int, end: int) -> bool:
-    """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what others say, or under a counterfactual."""
+    """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what
+    others say, or under a counterfactual.
+    """
     whole = _ends().split(text[max(0, start - _LEAD) : start])[-1].rstrip(_OPENERS.replace(":", ""))
     lead = _turns().split(whole)[-1].rstrip(' \t$\\([{*_"“«「')
     if _denied_after().match(text, end):
@@ -130,7 +140,8 @@ def _is_hypothetical(text: str, start: int, after: str) -> bool:
 
 
 def only_mentioned(text: str, claim: Claim, *, rivals: bool = False) -> bool:
-    """Whether a response only mentions the value of a claim: as wrong, as what others say, or under a counterfactual.
+    """Whether a response only mentions the value of a claim: as wrong, as what others say, or under
+    a counterfactual.
 
     A claim that ``rivals`` the answer need not be asserted.
     """
@@ -169,7 +180,9 @@ def _place(text: str, claim: Claim) -> tuple[int, int]:
 
 
 def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
-    """Index behind the last sentence that denies the answer's own value and is not affirmed again; None when it stands."""
+    """Index behind the last sentence that denies the answer's own value and is not affirmed again;
+    None when it stands.
+    """
     assert extraction.span is not None
     first = extraction.span[1]
     last = min(end, first + _FAR)
@@ -194,7 +207,9 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
 
 
 def denied_in_any_words(text: str, extraction: Extraction, end: int) -> bool:
-    """Whether a sentence behind the answer, in a language without a pack, denies its value or what is above."""
+    """Whether a sentence behind the answer, in a language without a pack, denies its value or what
+    is above.
+    """
     assert extraction.span is not None
     first = extraction.span[1]
     own = _own(extraction)
@@ -244,7 +259,8 @@ _letters = pattern(r"(?<![\w'’])\(?([A-J])\)?(?![\w'’])", 0)
 def _denies(sentence: str, value: Claim, own: frozenset[str]) -> bool:
     if not _plain(value.text) & own:
         return False
-    before, after = sentence[: value.start], sentence[value.end :]
+    before = sentence[: value.start]
+    after = sentence[value.end :]
     lead = before.rstrip(' \t$\\([{*_"“«「')
     if before.count('"') % 2 or "“" in before:
         return False

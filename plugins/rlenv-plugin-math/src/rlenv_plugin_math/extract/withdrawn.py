@@ -1,4 +1,6 @@
-"""Whether a response takes its answer back behind it: "Scratch that", "Wait, that's wrong", "Ignore the box"."""
+"""Whether a response takes its answer back behind it: "Scratch that", "Wait, that's wrong", "Ignore
+the box".
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,23 @@ _NOT = r"(?:does|did)(?:n['’]t|\s+not)"
 _withdrawal = pattern(
     r"\b(?:<<withdrawn>>)(?!\w)"
     r"|\b(?:<<ignored>>)(?:\s+(?:<<pointers>>))*\s+(?:<<answers>>|above|that|this|it|everything|previous)\b"
-    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
+    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。"
+    r"]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
     rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
     rf"|{_IT}(?:\s+\w+)?\s+{_NOT}\s+(?:work|satisfy|hold|check|fit|match|make\s+sense|add\s+up)\b"
     rf"|{_IT}(?:\s+[^\s.,;!?]+){{0,4}}\s+contradicts\b"
     rf"|\b(?:do\s+not|don['’]t)\s+(?:think|believe)\s+(?:that\s+)?{_IT}(?:['’]s|\s+is)?\s+(?:the\s+)?(?:answer|<<right>>)\b"
-    r"|(?:^|[.!?。！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
-    r"|(?:^|[.!。！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
+    r"|(?:^|[.!?。"
+    r"！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
+    r"|(?:^|[.!。"
+    r"！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
     r"|(?:^|[.!。！—–\n])[^.!?。！？\n\d]{0,40}\bmistake\b"
-    r"|(?:^|[.!?。！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
-    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
-    r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
+    r"|(?:^|[.!?。"
+    r"！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
+    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
+    r"）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
+    r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
+    r"）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
@@ -55,7 +63,8 @@ _clause = pattern(r"[,;:.!?。！？\n]|\b(?:so|therefore|thus|hence|then|since|
 
 
 def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool:
-    """Whether the words around the only answer of a text, from ``first`` to ``last``, make a guess of it.
+    """Whether the words around the only answer of a text, from ``first`` to ``last``, make a guess
+    of it.
 
     ``spoken`` says that the answer is a sentence or the rest of one.
     """
@@ -72,12 +81,16 @@ def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool
 
 
 def _doubts_it(sentence: str) -> bool:
-    """Whether a sentence further behind an answer doubts it; not "Tell me if you are not sure about a step"."""
+    """Whether a sentence further behind an answer doubts it; not "Tell me if you are not sure about
+    a step".
+    """
     return _unsure().search(sentence) is not None and not _others_doubt().search(sentence)
 
 
 def withdrawn(text: str, at: int, end: int) -> int | None:
-    """Index behind the last words that take back the answer that ends at ``at``; None when it stands."""
+    """Index behind the last words that take back the answer that ends at ``at``; None when it
+    stands.
+    """
     tail = text[at : min(end, at + _FAR)]
     if not holds_any("takeback", tail):
         return None
