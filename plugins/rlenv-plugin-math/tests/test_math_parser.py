@@ -122,7 +122,7 @@ March 5, 2021 ; 5 March 2021 ; 2021-03-05 ; Mar 5, 2021 ; March 5th, 2021 ; the 
 \sum_{k=1}^{n} k ; \sum_{k=1}^n k ; ∑_{k=1}^n k
 x ; $x$ ; \(x\) ; \[x\] ; \displaystyle x ; \mathbf{x} ; **x** ; `x` ; x. ; \boxed{x} ; \color{red}{x} ; \left(x\right) ; \big(x\big)
 73 ; **73** ; __73__ ; $\boxed{73}$ ; 73. ; \text{73} ; \mathbf{73} ; {73}
-"""
+"""  # noqa: E501 - a table: a line is a row
 
 
 def _lines() -> list[list[str]]:

@@ -155,12 +155,12 @@ def test_a_refusal_survives_pickling() -> None:
 
 
 TEXTS = r"""
-    \frac{1}{2} \sqrt \left( \right) [ ] { } ( ) , ; : . ... 1 2 10 1,234 0.5 .5 x y i e \pi \infty
-    + - * / ^ _ ! ' % \% $ \$ = < > \le \ne \in \cup \setminus \pm \sin \log_2 \ln f( f' \sum_{k=1}^n
-    \int_0^1 dx \lim_{x\to0} \text{ and or } \text{cm} cm apples no solution \mathbb{R} & \\
-    \begin{pmatrix} \end{pmatrix} \begin{cases} \end{cases} \mathbf{i} | \{ \} \mid \pmod{7} (mod 101_2
-    3:45 pm March 5 (C) A ^\circ ° ² ½ − π ≤ ∪ \overline{3} \binom \choose \over \implies \land \lnot
-    \angle \circ twenty half million per \, ~ { , } ١
+    \frac{1}{2} \sqrt \left( \right) [ ] { } ( ) , ; : . ... 1 2 10 1,234 0.5 .5 x y i e \pi
+    \infty + - * / ^ _ ! ' % \% $ \$ = < > \le \ne \in \cup \setminus \pm \sin \log_2 \ln f( f'
+    \sum_{k=1}^n \int_0^1 dx \lim_{x\to0} \text{ and or } \text{cm} cm apples no solution
+    \mathbb{R} & \\ \begin{pmatrix} \end{pmatrix} \begin{cases} \end{cases} \mathbf{i} | \{ \}
+    \mid \pmod{7} (mod 101_2 3:45 pm March 5 (C) A ^\circ ° ² ½ − π ≤ ∪ \overline{3} \binom
+    \choose \over \implies \land \lnot \angle \circ twenty half million per \, ~ { , } ١
 """
 PIECES = [*TEXTS.split(), "\x00", "\ud800", "\u200b"]
 

@@ -39,7 +39,8 @@ _SHORT: dict[str, tuple[str, str]] = {}  # by two signs, of which the first is a
 _UPRIGHT = frozenset(FONTS_UPRIGHT.split())
 _BOLD = "mathbf|boldsymbol|bm|pmb|vec|hat|widehat|overrightarrow"
 _TOKEN = re.compile(
-    r"(?P<num>0[xX][0-9a-fA-F]+|0[bB][01]+|0o[0-7]+|\d+(?:\.(?!\.)\d*)?(?:[eE][+-]?\d+(?![\w.]))?|\.\d+)"
+    r"(?P<num>0[xX][0-9a-fA-F]+|0[bB][01]+|0o[0-7]+|\d+(?:\.(?!\.)\d*)?(?:[eE][+-]?\d+(?![\w.]))?"
+    r"|\.\d+)"
     r"|(?P<word>[^\W\d_]+)"
     r"|(?P<thin>\\[,;:>]|\\ |~)"
     r"|(?P<space> |\\[()\[\]])"
@@ -61,8 +62,9 @@ _MULTI: dict[str, tuple[str, str]] = {
     "\\|": ("norm", ""), "\\%": ("%", "%"), "\\$": ("cur", "$"), "\\&": ("and", "and"),
     "\\\\": ("row", ""), "\\{": ("\\{", "{"), "\\}": ("\\}", "}"),
 }  # fmt: skip
-_ONE: dict[str, tuple[str, str]] = {"<": ("rel", "<"), ">": ("rel", ">"), "=": ("rel", "=")} | {
-    sign: ("cur", name) for sign, name in CURRENCY.items()
+_ONE: dict[str, tuple[str, str]] = {
+    **{sign: ("rel", sign) for sign in "<>="},
+    **{sign: ("cur", name) for sign, name in CURRENCY.items()},
 }
 
 

@@ -139,7 +139,9 @@ def restated(answer: str) -> tuple[str, str] | None:
 
 _RESTATED = 120  # characters of a value and its restatement
 _restatement = pattern(
-    r"([^()（）]*?[\d\\½⅓⅔¼¾][^()（）]*?)(?:\s+|(?<=\d))[(（]\s*(?:(?:i\.?e\.?|that\s+is|or|which\s+is|equivalently|about|approximately|approx\.?|roughly|=|≈|\\approx)[\s,:]*)*([^()（）=,;]*?\d[^()（）=,;]*)[)）][\s.$]*"
+    r"([^()（）]*?[\d\\½⅓⅔¼¾][^()（）]*?)(?:\s+|(?<=\d))[(（]\s*(?:(?:i\.?e\.?|that\s+is|or|which\s+is"
+    r"|equivalently|about|approximately|approx\.?|roughly|=|≈"
+    r"|\\approx)[\s,:]*)*([^()（）=,;]*?\d[^()（）=,;]*)[)）][\s.$]*"
 )
 
 

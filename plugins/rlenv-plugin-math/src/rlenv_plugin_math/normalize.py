@@ -17,8 +17,9 @@ _FROM_SUB = str.maketrans(_SUB, "0123456789+-=()nkxaem")
 _RUNS = f"([{_SUPER}]+)|([{_SUB}]+)"
 
 _GREEK_NAMES = """
-    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma sigma tau upsilon phi chi psi omega
-    Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega phi epsilon theta mu
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma sigma tau
+    upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega phi epsilon
+    theta mu
 """
 _GREEK = dict(zip("αβγδεζηθικλμνξρςστυφχψωΓΔΘΛΞΠΣΦΨΩϕϵϑµ", _GREEK_NAMES.split(), strict=True))
 _COMMANDS = {
@@ -95,7 +96,10 @@ _COMMAND_OF = {char: command for char, command, _ in _LOST}
 _BARE = r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{"  # the backslash is missing
 _PRIMES = r"\^ ?(?:\{ ?(?:\\prime ?)+\}|\\prime(?![a-zA-Z]))"
 _BACKSLASHES = r"\\+"
-_DOUBLED = r"(?<!\\)\\\\((?:[dtc]?frac|sqrt|d?binom|times|cdot|pi|infty|left|right|text|pm|le|ge|log|ln|sin|cos|tan)(?![a-zA-Z]))"
+_DOUBLED = (
+    r"(?<!\\)\\\\((?:[dtc]?frac|sqrt|d?binom|times|cdot|pi|infty|left|right|text|pm|le|ge|log|ln"
+    r"|sin|cos|tan)(?![a-zA-Z]))"
+)
 _GLUED = r"(\\q?quad)(?=[a-zA-Z])"  # \quadx
 
 

@@ -134,13 +134,9 @@ def _level(node: Node) -> int:
     if isinstance(node, Logic):
         return _OR if node.op == "or" else _AND
     if isinstance(node, Call):
-        return (
-            _POWER
-            if node.name.startswith("factorial")
-            else _PRODUCT
-            if node.name == "diff"
-            else _ATOM
-        )
+        if node.name.startswith("factorial"):
+            return _POWER
+        return _PRODUCT if node.name == "diff" else _ATOM
     if isinstance(node, Quantity) and _level(node.value) == _SUM and isinstance(node.value, Num):
         return _SUM
     return _LEVELS.get(type(node), _ATOM)
@@ -294,7 +290,9 @@ def _set_operation(node: SetOp) -> str:
 def _named_set(node: NamedSet) -> str:
     name = node.name[0]
     suffix = node.name[1:]
-    script = "" if not suffix else f"_{{{suffix[1:]}}}" if suffix[0] == "_" else f"^{{{suffix}}}"
+    script = f"^{{{suffix}}}" if suffix else ""
+    if suffix.startswith("_"):
+        script = f"_{{{suffix[1:]}}}"
     return rf"\mathbb{{{name}}}{script}"
 
 

@@ -129,11 +129,16 @@ _SAME_FRAME: Mapping[str, str] = {
     "markdown": "The answer is **$\\boxed{ANSWER}$**",
 }
 
+
+def _negated(text: str) -> str:
+    if text[0] == "-":
+        return text[1:]
+    return f"-{text}" if float(text) else "1"
+
+
 _OTHER_CONTENT: Mapping[str, _Edit] = {
     "plus one": lambda text: f"{text}+1",
-    "negated": _number(
-        lambda text: text[1:] if text[0] == "-" else f"-{text}" if float(text) else "1"
-    ),
+    "negated": _number(_negated),
     "a digit more": _number(lambda text: f"{text}7" if "." not in text else f"9{text.lstrip('-')}"),
     "times ten": _number(lambda text: f"10 \\cdot {text} + 3"),
     "an item dropped": _drop_item,

@@ -222,7 +222,10 @@ def _logic(node: Logic, whole: frozenset[str]) -> Any:
 
 
 def _quantity(node: Quantity, whole: frozenset[str]) -> Any:
-    scales: dict[Any, Any] = {(("%", 1),): sp.Rational(1, 100), (("deg", 1),): sp.pi / 180}
+    scales: dict[Any, Any] = {
+        (("%", 1),): sp.Rational(1, 100),
+        (("deg", 1),): sp.pi / 180,
+    }
     scale = scales.get(node.unit)
     if scale is None:
         raise Unbuildable("unit")

@@ -13,8 +13,8 @@ from rlenv_plugin_math.tree import Big, Call, Node, Pow
 
 EXPRESSIONS = frozenset(
     (
-        *(t.Num, t.Const, t.Sym, t.Add, t.Mul, t.Div, t.Neg, t.Pow, t.Call, t.Big, t.Based),
-        *(t.Quantity, t.Piecewise, t.Rel, t.Logic),
+        *(t.Num, t.Const, t.Sym, t.Add, t.Mul, t.Div, t.Neg),
+        *(t.Pow, t.Call, t.Big, t.Based, t.Quantity, t.Piecewise, t.Rel, t.Logic),
     )
 )
 HARD = frozenset((t.Big, t.Piecewise))

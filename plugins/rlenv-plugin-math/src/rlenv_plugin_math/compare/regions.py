@@ -75,7 +75,7 @@ def enumerated(node: Node, case: Case) -> Node:
     if not -1e9 < low.value <= high.value < 1e9 or high.value - low.value > _MOST_PARTS:
         return node
     candidates = range(math.floor(low.value), math.ceil(high.value) + 1)
-    least = 1 if node.domain.name == "Z+" else 0 if node.domain.name == "N" else candidates.start
+    least = {"Z+": 1, "N": 0}.get(node.domain.name, candidates.start)
     chosen = [Num(Fraction(value)) for value in candidates if value >= least]
     return SetOf(tuple(n for n in chosen if line.holds(within.cuts, Bound(n, case))))
 

@@ -147,8 +147,9 @@ def _based_given(given: Node, gold: Node) -> bool:
     digits = given.digits.lstrip("0") or "0"
     if isinstance(gold, Num) and digits.isdecimal():
         return gold.value == Fraction(digits)
-    written = gold.name if isinstance(gold, Sym) else gold.words if isinstance(gold, Text) else ""
-    return digits.upper() == written.upper()
+    if isinstance(gold, Sym):
+        return digits.upper() == gold.name.upper()
+    return digits.upper() == (gold.words.upper() if isinstance(gold, Text) else "")
 
 
 def _ratio(one: Ratio, other: Node, case: Case) -> bool:

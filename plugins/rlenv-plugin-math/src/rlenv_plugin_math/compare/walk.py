@@ -174,12 +174,12 @@ def facts(gold: Node, given: Node | None = None) -> Facts:
         return first
     other = _facts(given)
     return Facts(
-        first.names | other.names,
-        first.kinds | other.kinds,
-        first.calls | other.calls,
-        first.constants | other.constants,
-        first.size + other.size,
-        first.digits + other.digits,
+        names=first.names | other.names,
+        kinds=first.kinds | other.kinds,
+        calls=first.calls | other.calls,
+        constants=first.constants | other.constants,
+        size=first.size + other.size,
+        digits=first.digits + other.digits,
     )
 
 
@@ -209,5 +209,10 @@ def _gathered(node: Node) -> Facts:
             constants.add(part.name)  # type: ignore[union-attr]
     every, size = kinds(node)
     return Facts(
-        frozenset(names), every, frozenset(calls), frozenset(constants), size, length * 3 // 10
+        names=frozenset(names),
+        kinds=every,
+        calls=frozenset(calls),
+        constants=frozenset(constants),
+        size=size,
+        digits=length * 3 // 10,
     )

@@ -53,7 +53,8 @@ def extract(text: str, mode: str | Sequence[str] = "auto") -> Extraction:
 
 def _extract(text: str, mode: str | Sequence[str]) -> Extraction:
     end = len(text.replace("\0", " ").rstrip())
-    rungs = _AUTO if mode == "auto" else (mode,) if isinstance(mode, str) else tuple(mode)
+    modes = (mode,) if isinstance(mode, str) else tuple(mode)
+    rungs = _AUTO if mode == "auto" else modes
     return _first(text, 0, end, rungs, beside=mode == "auto") or nothing(
         "no answer is stated" + ("" if mode == "auto" else " in the form asked for")
     )

@@ -39,14 +39,17 @@ _conditional = pattern(r"\bwould(?:\s+\w+)?\s+(?:be|have|equal)\b")
 _holds_that = pattern(r"(?:\A|\W)(?:that|<<that>>)(?=\W|\Z)")
 
 _other_frame = pattern(
-    r"\b(?:<<frames>>)\b|\baccording\s+to\s+(?!(?:the|our|this|these)\b)|(?:(?<=\s)|\A|\b)(?:<<sources>>)(?![^,;:]{0,30}(?:<<evidence>>))|\b(?:<<reporters>>)\s+(?:would|might|could)\b[^,;:]*\Z"
+    r"\b(?:<<frames>>)\b|\baccording\s+to\s+(?!(?:the|our|this|these)\b)|(?:(?<=\s)|\A"
+    r"|\b)(?:<<sources>>)(?![^,;:]{0,30}(?:<<evidence>>))|\b(?:<<reporters>>)\s+(?:would|might"
+    r"|could)\b[^,;:]*\Z"
 )
 _set_right = pattern(r"\bshould\s+(?:be|have\s+been)\b")
 _displayed = re.compile(r"[}$]|\\\]")
 _nonassertive = pattern(r"\b(?:<<nonassertive>>)\b")
 _told = pattern(
     r"\b(?<!i )(?<!we )(?<!can )(?<!let us )(?<!let's"
-    r" )(?:<<says>>|<<reports>>)\b(?:\s+(?:that|it|it['’]s|is|was|me|us|him|her|them|to|be|out|up|of|for|with|the|an?|answers?|number|value|option))*\s*[,:]?\s*\Z"
+    r" )(?:<<says>>|<<reports>>)\b(?:\s+(?:that|it|it['’]s|is|was|me|us|him|her|them|to|be|out|up"
+    r"|of|for|with|the|an?|answers?|number|value|option))*\s*[,:]?\s*\Z"
 )
 _would_say = pattern(
     r"\b(?<!i )(?<!we"
@@ -54,44 +57,59 @@ _would_say = pattern(
 )
 
 _irrealis = pattern(
-    r"\b(?:had|were|weren['’]t|hadn['’]t)\b(?=[^;]*,)|\A\W*(?:had|were)\b|\bin\s+an?\s+(?:\w+\s+)?(?:world|universe|variant|version)\b|(?<!\w)(?:<<irrealis>>)(?!\w)"
+    r"\b(?:had|were|weren['’]t|hadn['’]t)\b(?=[^;]*,)|\A\W*(?:had|were)\b"
+    r"|\bin\s+an?\s+(?:\w+\s+)?(?:world|universe|variant|version)\b|(?<!\w)(?:<<irrealis>>)(?!\w)"
 )
 _moody = pattern(r"\b(?:would|could|might|if\s+it\s+were)\b|(?<!\w)(?:<<moods>>)(?!\w)")
 _people = pattern(r"\bsome\s+people\b[^.!?\d]*\Z")
 _sourced = pattern(
-    r"\b(?:<<reporters>>|they|everybody)\b[^,;:.]{0,40}\b(?:comput|calculat|pick|cho+s|select|got|get|gets|obtain|f[io]u?nd|mark|circl|tick|enter|went\s+with|go\s+with|goes\s+with)(?:e|es|ed|s|en|ing)?\s*\Z"
+    r"\b(?:<<reporters>>|they|everybody)\b[^,;:.]{0,40}\b(?:comput|calculat|pick|cho+s|select|got"
+    r"|get|gets|obtain|f[io]u?nd|mark|circl|tick|enter|went\s+with|go\s+with|goes\s+with)(?:e|es"
+    r"|ed|s|en|ing)?\s*\Z"
 )
 _would_be = pattern(r"\bwould\s+be\s*\Z")
 
 _unit = r"[\s$)\]}*\"”]*(?:\\?%|°)?(?:\s*[^\W\d_]+){0,2}?[\s$)\]}*\"”]*"
 _was = pattern(
-    rf"{_unit}\b(?:(?:would|might|could)\s+have\s+been|used\s+to\s+be|(?:would|might|could)\s+be\b(?=[^.!?\n]*\b(?:if|had|were)\b))"
+    rf"{_unit}\b(?:(?:would|might|could)\s+have\s+been|used\s+to\s+be|(?:would|might"
+    rf"|could)\s+be\b(?=[^.!?\n]*\b(?:if|had|were)\b))"
 )
 _adverse = pattern(
     rf"{_unit}[,;—–(…."
-    r" ]*\s*\b(?:but|yet|though|although|however|except|whereas|even\s+though)\b(?P<rest>[^.!?\n。]*)"
+    r" ]*\s*\b(?:but|yet|though|although|however|except|whereas"
+    r"|even\s+though)\b(?P<rest>[^.!?\n。]*)"
 )
 _referring = pattern(
     rf"{_unit}[,;—–("
-    rf" ]*\s*(?:which|that|this|it|or\s+so|is\s+what|and\s+i\b|and\s+(?:this|that|it)\b|(?-i:an?)\s+(?-i:[a-z]{2}))(?P<rest>[^.!?\n。]*)"
+    rf" ]*\s*(?:which|that|this|it|or\s+so|is\s+what|and\s+i\b|and\s+(?:this|that|it)\b"
+    rf"|(?-i:an?)\s+(?-i:[a-z]{2}))(?P<rest>[^.!?\n。]*)"
 )
 _disclaims = pattern(
-    r"\b(?:which|that|this|it|i)\b[^.!?]{0,30}(?:\b(?:not|never|cannot)\b|n['’]t\b)\s+(?:\w+\s+)?(?:satisf|work|fit|hold|reproduc|verif|confirm|match|check|make|add|agree|meet|follow|right|correct|true|it\b|the\b|so\b|believ|trust|understand)"
+    r"\b(?:which|that|this|it|i)\b[^.!?]{0,30}(?:\b(?:not|never|cannot)\b"
+    r"|n['’]t\b)\s+(?:\w+\s+)?(?:satisf|work|fit|hold|reproduc|verif|confirm|match|check|make"
+    r"|add|agree|meet|follow|right|correct|true|it\b|the\b|so\b|believ|trust|understand)"
 )
 _elsewhere = pattern(
     rf"{_unit}[,"
-    r" ]*\s*(?:in|for|under|with)\s+(?:the|an?|that|some)\s+(?:other\s+|different\s+)?(?:variant|version|variation|simpler|easier|original|older|hypothetical|opposite|alternative|case\s+(?:where|when|of)\s+[a-z]|second\s+reading)\b"
+    r" ]*\s*(?:in|for|under|with)\s+(?:the|an?|that|some)\s+(?:other\s+|different\s+)?(?:variant"
+    r"|version|variation|simpler|easier|original|older|hypothetical|opposite|alternative"
+    r"|case\s+(?:where|when|of)\s+[a-z]|second\s+reading)\b"
 )
 _thought = pattern(r"[\s$)\]}*]*would\s+say\b")
 _option = pattern(r"\(?[A-J]\)?", 0)
 _next_clause = pattern(r"[,，、;；؛]|\s(?=\(?[A-J]\b)", 0)
 _quoted = pattern(
-    r"[\s$)\]}*\"”」』]*(?:だ|である|です|이?라고는?|이?라는|다고는?|olduğu\w*|diye|\s|\band\b|\bis\b|は|,)*(?:と|であると)?\s*(?:<<quoting>>)"
+    r"[\s$)\]}*\"”」』]*(?:だ|である|です|이?라고는?|이?라는|다고는?|olduğu\w*|diye|\s|\band\b|\bis\b|は|,)*(?:と"
+    r"|であると)?\s*(?:<<quoting>>)"
 )
 
 _predicate = pattern(r"[\s$)\]}*\"”]*(?:is|are|was|were)\s+(?P<rest>[^.!?\n。]*)")
 _affirmed = pattern(
-    r"(?:(?:<<adverbs>>|also|is|thus|hence|exactly|precisely|only|always|again)\s+)*(?:the|our|my|your|its|their|his|her|how|what\s+(?:we|you|i|is|was|remains)|correct|right|answer|left|needed|required|enough|then|divisible|prime|even|odd|positive|greater|larger|less|smaller|equal|between|sold|used|spent|made|added|given|found|obtained|remaining|possible|in|both|all)\b"
+    r"(?:(?:<<adverbs>>|also|is|thus|hence|exactly|precisely|only|always|again)\s+)*(?:the|our|my"
+    r"|your|its|their|his|her|how|what\s+(?:we|you|i|is|was|remains)|correct|right|answer|left"
+    r"|needed|required|enough|then|divisible|prime|even|odd|positive|greater|larger|less|smaller"
+    r"|equal|between|sold|used|spent|made|added|given|found|obtained|remaining|possible|in|both"
+    r"|all)\b"
 )
 
 

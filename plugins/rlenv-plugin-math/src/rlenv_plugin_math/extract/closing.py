@@ -21,15 +21,18 @@ _BARE = 600  # a longer reply is prose
 
 _concluding = pattern(r"\s*(?:so|thus|hence|therefore|in total)\b")
 _conclusion = pattern(
-    r"\b(?:<<then>>|<<conclusions>>|left|now)\b|\b[A-J]\s+is\s+(?:the\s+)?(?:correct|right)\b|\b(?:<<numerals>>)\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
+    r"\b(?:<<then>>|<<conclusions>>|left|now)\b|\b[A-J]\s+is\s+(?:the\s+)?(?:correct|right)\b"
+    r"|\b(?:<<numerals>>)\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
 )
 # A sentence that only supposes what it states.
 _supposed = pattern(
-    r"\s*(?:assum|suppos)|[^.\n]*\d[^.\n\d]{0,12}\b(?:is\s+no\s+solution|does\s+not\s+work)\s*(?:[.。"
+    r"\s*(?:assum|suppos)|[^.\n]*\d[^.\n\d]{0,12}\b(?:is\s+no\s+solution"
+    r"|does\s+not\s+work)\s*(?:[.。"
     r"\n]|\Z)"
 )
 _checking = pattern(
-    r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)|\s*[^\W\d_]+\s?[:：][^\n]*[✓✔✅☑]|\s*(?:[^\s:：.。"
+    r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)"
+    r"|\s*[^\W\d_]+\s?[:：][^\n]*[✓✔✅☑]|\s*(?:[^\s:：.。"
     r"\d]+\s+){1,3}(?:<<checks>>)\b[^.:：。\d]{0,20}[:：]"
 )
 _doubting = pattern(

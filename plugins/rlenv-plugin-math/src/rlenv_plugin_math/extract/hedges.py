@@ -16,19 +16,24 @@ _NEAR = 600  # characters behind the answer that are read for another one
 retraction = pattern(r"\b(?:<<retractions>>)")
 
 _denying = pattern(
-    r"(?:\bnot|n['’]t|\bnever)(?:\s+(?:\w+\s+)?(?:answer|result|solution)\s+is|\s+be)?\Z|\bcannot\s+be\Z"
+    r"(?:\bnot|n['’]t|\bnever)(?:\s+(?:\w+\s+)?(?:answer|result|solution)\s+is|\s+be)?\Z"
+    r"|\bcannot\s+be\Z"
     rf"|\b{DENIED_THAT}"
 )
 
 rivalry = pattern(
-    r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+|as\s+well\s+)*(?:be|equal)|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly|another\s+(?:possible\s+)?(?:answer|option|possibility|valid)|either|otherwise|also\s+accept\w*|instead)\b"
+    r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+"
+    r"|as\s+well\s+)*(?:be|equal)|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)"
+    r"|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly|another\s+(?:possible\s+)?(?:answer"
+    r"|option|possibility|valid)|either|otherwise|also\s+accept\w*|instead)\b"
 )
 
 _sameness = pattern(r"\b(?:<<sameness>>)\b|≈|\\approx")
 
 _joining = pattern(
     r"[\s$)\]}\\*.,;?!。！？]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make"
-    r" that|i\s+meant?|(?:(?:this|that|it)\s+)?should\s+(?:be|have\s+been))\b\s*[,:]?(?:\s+(?:it(?:'s|’s|"
+    r" that|i\s+meant?|(?:(?:this|that|it)\s+)?should\s+(?:be"
+    r"|have\s+been))\b\s*[,:]?(?:\s+(?:it(?:'s|’s|"
     r" is)|is|i\s+meant?))?|/|或)\s*"
 )
 

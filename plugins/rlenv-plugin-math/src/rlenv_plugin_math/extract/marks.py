@@ -29,26 +29,29 @@ _heading = pattern(r"s?[ \t*_#]*(?=\n)", 0)
 
 # Words that ask for an answer, as in "express the answer as a percentage: …".
 _asking = pattern(
-    r"\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid|calculat|comput|report|box)"
+    r"\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid"
+    r"|calculat|comput|report|box)"
     r"[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?\Z|\bto\s+[a-z]+\s+(?:the|this)\s+\Z"
 )
 
 # Words that only suppose or deny an answer: "if the answer is 5, …".
 _supposing = pattern(
-    r"\b(?:if|assum\w+|suppos\w+|whether|unless|let)\s+(?:that\s+)?(?:the|my|our|its|this)?\s*(?:final\s+|correct\s+)?\Z|\bnot\s+\Z"
+    r"\b(?:if|assum\w+|suppos\w+|whether|unless|let)\s+(?:that\s+)?(?:the|my|our|its"
+    r"|this)?\s*(?:final\s+|correct\s+)?\Z|\bnot\s+\Z"
     rf"|\b{DENIED_THAT}"
 )
 
 _choice = pattern(
-    rf"(?<![a-zA-Z])(?:(?:correct|right|best)\s+(?:option|choice|letter)|(?:option|choice)\s+correct)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
+    rf"(?<![a-zA-Z])(?:(?:correct|right|best)\s+(?:option|choice|letter)|(?:option"
+    rf"|choice)\s+correct)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
 )
 
 _short = pattern(r"(?<![a-zA-Z\\])ans\.?\s?[:：=]")
 
 # What announces a result that is the answer when nothing stronger is said.
 _weak = pattern(
-    r"(?<![a-zA-Z])(?:final\s)?(?:result|solutions?|solution\sset|conclusion|total|output)\b[^\n.:：=?!<>\\]{0,40}?"
-    + _LINK
+    r"(?<![a-zA-Z])(?:final\s)?(?:result|solutions?|solution\sset|conclusion|total"
+    r"|output)\b[^\n.:：=?!<>\\]{0,40}?" + _LINK
 )
 
 

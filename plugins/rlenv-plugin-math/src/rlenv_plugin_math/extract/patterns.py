@@ -9,7 +9,11 @@ from collections.abc import Callable
 from functools import cache, partial
 
 # "It is wrong that the answer is", at the end of what is before an answer
-DENIED_THAT = r"(?:(?:might|may|could|would)\s+(?:\w+\s+)?(?:think|believe|expect|suspect|imagine)\b(?:\s+that\b)?|(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b),?[\w\s]{0,40}\Z"
+DENIED_THAT = (
+    r"(?:(?:might|may|could|would)\s+(?:\w+\s+)?(?:think|believe|expect|suspect"
+    r"|imagine)\b(?:\s+that\b)?|(?:wrong|false|incorrect|untrue|mistaken|mistake|error"
+    r"|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b),?[\w\s]{0,40}\Z"
+)
 
 
 def pattern(text: str, flags: int = re.IGNORECASE) -> Callable[[], re.Pattern[str]]:

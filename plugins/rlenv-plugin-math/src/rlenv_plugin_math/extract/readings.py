@@ -54,7 +54,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     if stated and not _is_prose(clause, stated):
         stated = None
     option = _option(plain)
-    said = (option,) if option else (stated,) if stated else (*_said(clause), *bold)
+    plainest = option or stated
+    said = (plainest,) if plainest else (*_said(clause), *bold)
     aside = stated and plain[len(clause) :].lstrip()[:1] in ("(", "（")  # "12 (and not 15)"
     tried = [] if aside else [text]
     for reading in (clause if clause != plain.strip() else None, *said):

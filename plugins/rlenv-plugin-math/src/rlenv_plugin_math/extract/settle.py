@@ -58,7 +58,8 @@ def _behind(text: str, at: int) -> int:
 # Words that part one step from the next.
 _sequence = pattern(r"\b(?:<<then>>|next)\b")
 _conclusion = pattern(
-    r"\b(?:<<then>>|<<conclusions>>|asked|asks|required|requested|desired|sought|wanted|looking\s+for)\b"
+    r"\b(?:<<then>>|<<conclusions>>|asked|asks|required|requested|desired|sought|wanted"
+    r"|looking\s+for)\b"
 )
 # Words before a box that make more of it than a step.
 _announcement = pattern(r"\b(?:<<candidates>>)\b(?!\s+[a-z]\))")

@@ -33,8 +33,15 @@ _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
 _NOUN = r"(?:(?:<<answers>>|option|choice|total|guess|candidate|letter)s?)"
 _BE = r"(?:is|are|was|were|be|been|being|would|could|will|might|must|seems?|equals?)"
-_LINK = rf"(?:\s*(?:{_BE}|here|then|thus|of|the|an?|that|i|we|people|students|which|some|many|often|commonly|gives?|given|gets?|got|reach(?:ed)?|offered|stated|proposed|to\s+\w+)\b|\s*[:：=—–-])*"
-_LATER = r"(?:(?:<<adverbs>>|not\s+only|even|really|truly|at\s+all|by\s+any\s+means|in\s+any\s+way|ever|um)\s+)*"
+_LINK = (
+    rf"(?:\s*(?:{_BE}|here|then|thus|of|the|an?|that|i|we|people|students|which|some|many|often"
+    rf"|commonly|gives?|given|gets?|got|reach(?:ed)?|offered|stated|proposed|to\s+\w+)\b"
+    rf"|\s*[:：=—–-])*"
+)
+_LATER = (
+    r"(?:(?:<<adverbs>>|not\s+only|even|really|truly|at\s+all|by\s+any\s+means|in\s+any\s+way"
+    r"|ever|um)\s+)*"
+)
 
 _ends = pattern(r"[.!?][\"')*_]*\s|[\n。！？।۔]|[;；؛]\s?", 0)
 _sentences = pattern(r"[.!?][\"')*_]*\s|[\n。！？।۔]", 0)
@@ -42,69 +49,104 @@ _turns = pattern(r"\b(?:but|however|yet|though|although|whereas|while)\b")
 
 _wrong_before = pattern(
     rf"\b(?:<<wrong>>)\s+(?:\w+\s+)?{_NOUN}\b{_LINK}\s*\Z"
-    rf"|\b{_NOUN}\s+(?:(?:that|which)\s+)?(?:{_BE}\s+)?(?:<<wrong>>)\s*(?:is|are|was|would\s+be|:|：|=|—|–)\s*\Z"
+    rf"|\b{_NOUN}\s+(?:(?:that|which)\s+)?(?:{_BE}\s+)?(?:<<wrong>>)\s*(?:is|are|was|would\s+be|:"
+    rf"|：|=|—|–)\s*\Z"
     r"|\b(?:is\s+wrong|that\s+is\s+wrong|i\s+take\s+it\s+back)\s+is\s*\Z"
     r"|\bi\s+(?:\w+\s+)?doubt\b[^\d,;]*\Z"
     r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
-    r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|rule|ruled|ruling|cross\s+out|strike\s+out|throw\s+out|toss)(?:s|ed|ing)?\s*(?:the\s+)?(?:(?:<<answers>>|option|choice)\s+)?(?:of\s+|out\s+)?\s*\Z"
-    r"|\b(?:unclear|unknown|doubtful|questionable|unlikely|uncertain)\b[^\d.,;]*\b(?:if|whether|that)\b[^\d.,;]*\Z"
+    r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|rule|ruled|ruling"
+    r"|cross\s+out|strike\s+out|throw\s+out|toss)(?:s|ed|ing)?\s*(?:the\s+)?(?:(?:<<answers>>"
+    r"|option|choice)\s+)?(?:of\s+|out\s+)?\s*\Z"
+    r"|\b(?:unclear|unknown|doubtful|questionable|unlikely|uncertain)\b[^\d.,;]*\b(?:if|whether"
+    r"|that)\b[^\d.,;]*\Z"
 )
 
 _reported = pattern(
     r"\b(?<!no"
-    r" )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
-    r"|\b(?:<<reporters>>|you|they)\s+(?:\w+\s+)?(?:would|might|may|could|will)\s+(?:\w+\s+){0,3}?(?:<<says>>|answer|guess|state|get|put|reply|respond)\b[^\d$\\,;:]*\Z"
+    r" )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]"
+    r"*(?:,?\s+that)?[^\d$\\,;:]*\Z"
+    r"|\b(?:<<reporters>>|you|they)\s+(?:\w+\s+)?(?:would|might|may|could"
+    r"|will)\s+(?:\w+\s+){0,3}?(?:<<says>>|answer|guess|state|get|put|reply"
+    r"|respond)\b[^\d$\\,;:]*\Z"
     r"|\b(?:<<says>>)\s+(?:[^\W\d_]+\s+){0,2}?(?:<<reporters>>)\b[^\d$\\,;:]*\Z"
-    r"|\baccording\s+to\s+(?:my|some|many|his|her|their|a|an|the)\s+(?:\w+\s+)?(?:<<reporters>>)\b,?[^\d$\\,;:]*(?:,[^\d$\\,;:]*)?\Z"
-    r"|\b(?:it|this|that|answer)\s+(?:is|was|has\s+been)\s+(?:\w+\s+)?(?:claimed|said|believed|thought|assumed|reported|rumou?red|suggested)\b[^\d$\\,;:]*\Z"
-    r"|\b(?:claimed|alleged|rumou?red|so-called|supposed)\s+(?:answer|result|solution|value)\b[^\d$\\,;:]*\Z"
+    r"|\baccording\s+to\s+(?:my|some|many|his|her|their|a|an"
+    r"|the)\s+(?:\w+\s+)?(?:<<reporters>>)\b,?[^\d$\\,;:]*(?:,[^\d$\\,;:]*)?\Z"
+    r"|\b(?:it|this|that|answer)\s+(?:is|was|has\s+been)\s+(?:\w+\s+)?(?:claimed|said|believed"
+    r"|thought|assumed|reported|rumou?red|suggested)\b[^\d$\\,;:]*\Z"
+    r"|\b(?:claimed|alleged|rumou?red|so-called|supposed)\s+(?:answer|result|solution"
+    r"|value)\b[^\d$\\,;:]*\Z"
 )
 _reporter_before = pattern(r"\b(?:<<reporters>>)\b[^\d.,;:]{0,24}\Z")
 _says_behind = pattern(
-    r"[\s$*)\]}\"”」]*(?:(?:and|that|,|would|might|is|to|[^\x00-\x7f]\w*|\w*[^\x00-\x7f]\w*)\s+)*(?:says?|said|would\s+say|think|thinks)\b"
+    r"[\s$*)\]}\"”」]*(?:(?:and|that|,|would|might|is|to|[^\x00-\x7f]\w*"
+    r"|\w*[^\x00-\x7f]\w*)\s+)*(?:says?|said|would\s+say|think|thinks)\b"
 )
 
 _counterfactual = pattern(
-    r"\bif\s+it\s+were\b|\bif\b[^.!?\n]*\b(?:were|weren['’]t|wasn['’]t|had|hadn['’]t)\b|(?:\A|,\s*)\s*(?:had|were)\b|\bwhere\b[^.!?\n]*\bwere\b|\bif\b[^.!?\n]*,|\b(?:suppos|imagin|pretend)\w*\b[^.!?\n]*\b(?:were|had)\b"
+    r"\bif\s+it\s+were\b|\bif\b[^.!?\n]*\b(?:were|weren['’]t|wasn['’]t|had|hadn['’]t)\b|(?:\A"
+    r"|,\s*)\s*(?:had|were)\b|\bwhere\b[^.!?\n]*\bwere\b|\bif\b[^.!?\n]*,|\b(?:suppos|imagin"
+    r"|pretend)\w*\b[^.!?\n]*\b(?:were|had)\b"
 )
 _would_be = pattern(
-    rf"\b{_NOUN}\b[^\d,;]{{0,24}}\b(?:would|could|might)\s+(?:\w+\s+)?(?:be|have|become|equal|come)\b[^\d]{{0,24}}\Z"
+    rf"\b{_NOUN}\b[^\d,;]{{0,24}}\b(?:would|could|might)\s+(?:\w+\s+)?(?:be|have|become|equal"
+    rf"|come)\b[^\d]{{0,24}}\Z"
     rf"|\bwould\s+be\b[^\d,;]{{0,16}}\b{_NOUN}\b[^\d,;]{{0,12}}\Z"
 )
 _noun_near = pattern(rf"\b{_NOUN}\b[^\d]{{0,32}}\Z")
 _if_behind = pattern(r"[^.!?\n]*\b(?:if\s+it\s+were\b|(?:if|had|were)\b)")
 
-_subject = rf"(?:\b(?:<<answers>>|it|that|this|option|choice|letter)\b(?:\s+(?!is\b|not\b)[^\W\d_]+){{0,3}}?(?:\s+(?:{_BE}|can)\b|['’]s)?|(?:\A|[,:;—–]|\b(?:but|so|and|hence|thus|therefore|actually|no|sorry|well|wait)\b)(?:\s*{_BE}\b)?)"
+_subject = (
+    rf"(?:\b(?:<<answers>>|it|that|this|option|choice|letter)\b(?:\s+(?!is\b"
+    rf"|not\b)[^\W\d_]+){{0,3}}?(?:\s+(?:{_BE}|can)\b|['’]s)?|(?:\A|[,:;—–]|\b(?:but|so|and"
+    rf"|hence|thus|therefore|actually|no|sorry|well|wait)\b)(?:\s*{_BE}\b)?)"
+)
 _not_before = pattern(
-    rf"{_subject}(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|\bnever|\bcannot)\b\s*{_LATER}(?:(?:be|equal|equals|equal\s+to|is)\b\s*)*(?:the\s+number\s+|the\s+value\s+|option\s+)?\Z"
-    rf"|\b{_NOUN}\b[^\d.,;]{{0,16}}\b(?:differs\s+from|(?:is|was)\s+(?:different\s+from|other\s+than|anything\s+but))\s*\Z"
+    rf"{_subject}(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|\bnever|\bcannot)\b\s*{_LATER}(?:(?:be"
+    rf"|equal|equals|equal\s+to|is)\b\s*)*(?:the\s+number\s+|the\s+value\s+|option\s+)?\Z"
+    rf"|\b{_NOUN}\b[^\d.,;]{{0,16}}\b(?:differs\s+from|(?:is|was)\s+(?:different\s+from"
+    rf"|other\s+than|anything\s+but))\s*\Z"
 )
 _wrong_that = pattern(
-    r"\b(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b[^\d,;]{0,40}\Z"
+    r"\b(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right"
+    r"|the\s+case))\s+(?:that|to)\b[^\d,;]{0,40}\Z"
 )
 _over = pattern(
     r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。"
-    r"！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
+    r"！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here"
+    r"|though|however|in\s+fact|so)\b)"
 )
 
 _STOP = (
-    r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。"
+    r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all"
+    r"|at\s+all|anymore|though|however)?\s*(?:[.,;:!。"
     r"！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
 )
 _denied_after = pattern(
-    rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE}|turn(?:s|ed)?\s+out|prove[sd]?)\s+(?:to\s+)?(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
-    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|you|the|is|was)\b[^.,;!?\d]{{0,40}}|<<right>>){_STOP}"
-    rf"|not\s+(?:the|an?|d(?:ie|as|er)|l[aeo]|el|il)\s+(?:(?:right|correct|final|true)\s+)*(?:answer|solution|result){_STOP}"
-    r"|(?:has|have|had|needs?|ought|must)\s+(?:to\s+)?be\s+(?:rejected|discarded|excluded|eliminated|dismissed|thrown\s+out|ruled\s+out|wrong|incorrect)\b"
-    r"|(?:does|do|did)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|fit|check|solve|match|follow|agree|meet|fulfill?|obey|qualify|belong|apply|suffice|make\s+sense|add\s+up|answer)\b"
+    rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE}|turn(?:s|ed)?\s+out"
+    rf"|prove[sd]?)\s+(?:to\s+)?(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>"
+    rf"|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded"
+    rf"|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
+    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not"
+    rf"|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il"
+    rf"|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired"
+    rf"|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we"
+    rf"|i|you|the|is|was)\b[^.,;!?\d]{{0,40}}|<<right>>){_STOP}"
+    rf"|not\s+(?:the|an?|d(?:ie|as|er)|l[aeo]|el|il)\s+(?:(?:right|correct|final"
+    rf"|true)\s+)*(?:answer|solution|result){_STOP}"
+    r"|(?:has|have|had|needs?|ought|must)\s+(?:to\s+)?be\s+(?:rejected|discarded|excluded"
+    r"|eliminated|dismissed|thrown\s+out|ruled\s+out|wrong|incorrect)\b"
+    r"|(?:does|do|did)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|fit|check|solve|match|follow|agree"
+    r"|meet|fulfill?|obey|qualify|belong|apply|suffice|make\s+sense|add\s+up|answer)\b"
     rf"|[—–-]\s*not\s+(?:an?\s+|the\s+)?(?:correct|right)\s+{_NOUN}\b"
     rf"|[—–-]?\s*wrong\s+{_NOUN}\s*(?:[.!,;。)）।۔]|\Z)"
     r"|[—–]\s*(?:an?\s+)?(?:mistake|error)\s*(?:[.!,;。)）।۔]|\Z)"
-    r"|fails\b|contradicts\b|violates\b|conflicts\s+with\b|breaks\s+the\b|overshoots\b|undershoots\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。"
+    r"|fails\b|contradicts\b|violates\b|conflicts\s+with\b|breaks\s+the\b|overshoots\b"
+    r"|undershoots\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。"
     r"।۔]|\Z))"
 )
 _elsewhere = pattern(
-    r"\b(?:if|unless|whether|suppos\w*|assum\w*|imagine|without|had|were|question|claim|saying|many|some|students?|people|might|would|forgot\w*|forget\w*|when|why|avoid)\b"
+    r"\b(?:if|unless|whether|suppos\w*|assum\w*|imagine|without|had|were|question|claim|saying"
+    r"|many|some|students?|people|might|would|forgot\w*|forget\w*|when|why|avoid)\b"
 )
 
 

@@ -13,13 +13,16 @@ _DECOR = frozenset("✓✔✅☑🎉🎊🙂😊👍⭐🌟✨💡🏆📌👉\u
 TAIL = 20_000  # a statement further from the end than this is no final one
 
 _noise = pattern(
-    r"(?:[\s:：}]|```[a-z]*(?=\n)|=>?|\*+(?=\s)|\*\*(?=\s|:)|(?<=\n)-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*",
+    r"(?:[\s:：}]|```[a-z]*(?=\n)|=>?|\*+(?=\s)|\*\*(?=\s|:)|(?<=\n)-+(?=\s)|\$(?=\s*\$\$)"
+    r"|\\Rightarrow|→|⇒)*",
     0,
 )
 
 _empty_talk = pattern(
-    r"(?:in)?(?:correct|right|wrong|helpful|reasonable|clear|unique|as\ follows|below|above|given|found|obtained|verified"
-    r"|consistent|not\s|hidden|already|known|based|easy|simple|indeed\s(?:correct|right)|accurate|in\sthe\sbox)\b",
+    r"(?:in)?(?:correct|right|wrong|helpful|reasonable|clear|unique|as\ follows|below|above|given"
+    r"|found|obtained|verified"
+    r"|consistent|not\s|hidden|already|known|based|easy|simple|indeed\s(?:correct|right)|accurate"
+    r"|in\sthe\sbox)\b",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -135,7 +135,8 @@ def _close(text: str, run: list[re.Match[str]]) -> list[Claim]:
 
 
 _number = pattern(
-    r"(?:(?<![\w)\]}])[-+−–])?[$€£¥₹]?\s?(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
+    r"(?:(?<![\w)\]}])[-+−–])?[$€£¥₹]?\s?(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)"
+    r"|\d+)(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
     r"|(?<![\w.])[-+−]?\.\d+|[½⅓⅔¼¾⅕⅛]",
     0,
 )
@@ -154,7 +155,8 @@ _bold = pattern(r"\*\*([^*\n]{1,200})\*\*|\\textbf\{([^{}\n]{1,200})\}", 0)
 
 _HEADING = re.compile(
     r"\s*(?:step|part|case|problem|question|note|example|solution|explanation|answer|final"
-    r" answer|method|given)\b|\d+[.)]\s|\s*(?:conclusion|summary|result)\s*\Z|(?:[^\W\d_]+\s+\d+|\d+\.?\s*[^\W\d_]+)\s?[:：]\D*\Z",
+    r" answer|method|given)\b|\d+[.)]\s|\s*(?:conclusion|summary|result)\s*\Z|(?:[^\W\d_]+\s+\d+"
+    r"|\d+\.?\s*[^\W\d_]+)\s?[:：]\D*\Z",
     re.IGNORECASE,
 )
 

@@ -14,26 +14,37 @@ from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
 _IT = r"\b(?:that|this|it|<<answers>>)"
-_IS = r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be|(?:turn(?:s|ed)?\s+out|prove[sd]?)(?:\s+to\s+be)?)|['’]s)(?:\s+(?:<<adverbs>>))*"
+_IS = (
+    r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be|(?:turn(?:s|ed)?\s+out"
+    r"|prove[sd]?)(?:\s+to\s+be)?)|['’]s)(?:\s+(?:<<adverbs>>))*"
+)
 _NOT = r"(?:does|did)(?:n['’]t|\s+not)"
 
 _withdrawal = pattern(
     r"\b(?:<<withdrawn>>)(?!\w)"
-    r"|\b(?:<<ignored>>)(?:\s+(?:<<pointers>>))*\s+(?:<<answers>>|above|that|this|it|everything|previous)\b"
-    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。"
+    r"|\b(?:<<ignored>>)(?:\s+(?:<<pointers>>))*\s+(?:<<answers>>|above|that|this|it|everything"
+    r"|previous)\b"
+    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)"
+    rf"|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted"
+    rf"|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。"
     r"]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
-    rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
+    rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound"
+    rf"|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
     rf"|{_IT}(?:\s+\w+)?\s+{_NOT}\s+(?:work|satisfy|hold|check|fit|match|make\s+sense|add\s+up)\b"
     rf"|{_IT}(?:\s+[^\s.,;!?]+){{0,4}}\s+contradicts\b"
-    rf"|\b(?:do\s+not|don['’]t)\s+(?:think|believe)\s+(?:that\s+)?{_IT}(?:['’]s|\s+is)?\s+(?:the\s+)?(?:answer|<<right>>)\b"
+    rf"|\b(?:do\s+not|don['’]t)\s+(?:think|believe)\s+(?:that\s+)?{_IT}(?:['’]s"
+    rf"|\s+is)?\s+(?:the\s+)?(?:answer|<<right>>)\b"
     r"|(?:^|[.!?。"
-    r"！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
+    r"！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but"
+    r"|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
     r"|(?:^|[.!。"
-    r"！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
+    r"！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)"
+    r"|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
     r"|(?:^|[.!。！—–\n])[^.!?。！？\n\d]{0,40}\bmistake\b"
     r"|(?:^|[.!?。"
     r"！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
-    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
+    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option"
+    r"|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
     r"）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
     r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
     r"）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
@@ -44,18 +55,22 @@ _other_value = pattern(r"(?:[;；؛]|,\s*but\b)\s*[$(]*[-\d.,/]*\d[\s$)—–]*\
 _elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
-    rf"{_IT}(?:\s+\w+){{0,3}}?(?:\s+(?:is|was)|['’]s)\s+(?!not\b)(?:\w+\s+)?(?<!not\s)(?:<<right>>)\b"
+    rf"{_IT}(?:\s+\w+){{0,3}}?(?:\s+(?:is|was)|['’]s)\s+(?!not\b)(?:\w+\s+)?(?<!not\s)"
+    rf"(?:<<right>>)\b"
     r"|\bchecks?\s+out\b|\bstill\s+(?:holds|correct|stands)\b|\banswer\s+stands\b"
 )
 
 
 _unsure = pattern(
     r"\b(?:<<unsure>>)(?!\w)"
-    r"|\b(?:i|i['’][md]|my|me)\b[^.!?\n]{0,60}?(?:n['’]t|\b(?:not|no|never|little|hardly|scarcely|barely|low|zero|scant|without|lack|lacks|lacking|limited|less\s+than))\b[^.!?\n]{0,30}?\b(?:<<credence>>)\b"
+    r"|\b(?:i|i['’][md]|my|me)\b[^.!?\n]{0,60}?(?:n['’]t|\b(?:not|no|never|little|hardly|scarcely"
+    r"|barely|low|zero|scant|without|lack|lacks|lacking|limited"
+    r"|less\s+than))\b[^.!?\n]{0,30}?\b(?:<<credence>>)\b"
 )
 _guess = pattern(
     r"\b(?:<<doubtful>>)\b|(?<!most )(?<!more )(?<!least )(?<!equally )\blikely\b"
-    r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
+    r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed"
+    r"|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
     r"|[\d})$*]\s+(?:could|might|may)\s+be(?=\s*(?:[^\x00-\x7f]|[.,]|\Z))"
 )
 _others_doubt = pattern(r"\b(?:you|your|if|when|in\s+case|why|no\s+doubt|without)\b")

@@ -5,9 +5,14 @@ from __future__ import annotations
 from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
-    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))|,?\s*\b(?:since|because|so"
+    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))"
+    r"|,?\s*\b(?:since|because|so"
     r" that|given"
-    r" that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
+    r" that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})"
+    r"|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller"
+    r"|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or"
+    r"|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]"
+    r"*\Z)"
 )
 
 joint = pattern(
@@ -15,11 +20,13 @@ joint = pattern(
 )
 
 doubt = pattern(
-    r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else|not\s+sure|also|but|unless|though|although|however)\b|或"
+    r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure"
+    r"|instead|depending|else|not\s+sure|also|but|unless|though|although|however)\b|或"
 )
 
 refused = pattern(
-    r"(?:\b(?:not(?!\s+it\b)|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
+    r"(?:\b(?:not(?!\s+it\b)|never|cannot|neither|nor|except|without|unlike)\b|n't\b"
+    r"|n’t\b)[a-z\s]{0,12}$"
     r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
     r"|\b(?:at\s+(?:least|most)|up\s+to|over|above|below|under|beyond|almost|nearly)\s*$"
     r"|\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
@@ -28,21 +35,38 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[\s$*)]*[—–]\s*(?:an?\s+)?(?:mistake|error)[\s.]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)"
+    r"|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is"
+    r"|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative"
+    r"|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded"
+    r"|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not"
+    r"|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z"
+    r"|[\s$*)]*[—–]\s*(?:an?\s+)?(?:mistake|error)[\s.]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b"
+    r"|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b"
+    r"|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong"
+    r"|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.
 condition = pattern(
-    r"(?:[\s$*]+[a-z]+){0,2}[\s$*]+(?:less|more|fewer|greater|larger|smaller)\s+than\b|[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}"
+    r"(?:[\s$*]+[a-z]+){0,2}[\s$*]+(?:less|more|fewer|greater|larger|smaller)\s+than\b"
+    r"|[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater"
+    r"|above|below|over|another|some|so|else))\b|[\s,*$(]*or\s+(?!about\b|approx|equivalent"
+    r"|simply\b|roughly\b|around\b)[a-zA-Z]{2}"
 )
 
 # Behind a dash or a comma: words that take back what stood before it.
 doubt_ahead = pattern(
-    r"[\s,]*(?:no\b|unless\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+|right\s+)?(?:answer|solution|correct|right)\b)"
+    r"[\s,]*(?:no\b|unless\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that"
+    r"|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+"
+    r"|right\s+)?(?:answer|solution|correct|right)\b)"
 )
 
 letter = pattern(
-    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right|answer)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:[a-z]+\s+)?(?:correct|right|answer)\b",
+    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select"
+    r"|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right"
+    r"|answer)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:[a-z]+\s+)"
+    r"?(?:correct|right|answer)\b",
     0,
 )
 
@@ -57,19 +81,24 @@ permille = pattern(r"\s*(?:‰|(?:per|for)\s+(?:mill?e?|(?:one\s+)?thousand)\b(?
 
 # What a sentence comes to after a value that it had: "5, but it should be 7".
 turn = pattern(
-    r"(?:\bbut\b|[,;–—])(?:\s+(?:this|that|it|no|wait|is|are|was)\b,?)*\s+(?:(?:<<turns>>)\b(?!\s+not\b)|rather(?!\s+than)|no(?=[\s,]+(?:wait|it|that|[a-z]\s?=|[\d$\\-])))"
+    r"(?:\bbut\b|[,;–—])(?:\s+(?:this|that|it|no|wait|is|are"
+    r"|was)\b,?)*\s+(?:(?:<<turns>>)\b(?!\s+not\b)|rather(?!\s+than)|no(?=[\s,]+(?:wait|it|that"
+    r"|[a-z]\s?=|[\d$\\-])))"
 )
 
 then = pattern(r"\b(?:<<then>>)\b")
 
 # A number in words; "one" alone is more often a pronoun.
 number_words = pattern(
-    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|and\s+an?\s+(?:<<parts>>)|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>)|\s+and\s+an?\s+(?:<<parts>>))?(?![\w-])"
+    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|and\s+an?\s+(?:<<parts>>)"
+    r"|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]"
+    r"+(?:<<parts>>)|\s+and\s+an?\s+(?:<<parts>>))?(?![\w-])"
 )
 
 # "one out of six", "1 in 6": a chance.
 odds = pattern(
-    r"\b(\d{1,20}|<<numerals>>)\s+(?:out\s+of|in)\s+(?:every\s+)?(\d{1,20}|(?:<<numerals>>)(?:[\s-](?:<<numerals>>))*)\b(?![.,]\d|[\w-])"
+    r"\b(\d{1,20}|<<numerals>>)\s+(?:out\s+of|in)\s+(?:every\s+)?(\d{1,20}"
+    r"|(?:<<numerals>>)(?:[\s-](?:<<numerals>>))*)\b(?![.,]\d|[\w-])"
 )
 chance = pattern(r"\b(?:chances?|probability|odds|likelihood|out\s+of)\b")
 
@@ -79,19 +108,23 @@ selection = pattern(
     r"]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
 )
 selects = pattern(
-    r"\b(?:since|because|as|so|only|must|given|therefore|thus|hence|then|positive|negative|take|choose|keep|select)\b|[<>≤≥]|\\(?:le|ge|lt|gt)q?\b"
+    r"\b(?:since|because|as|so|only|must|given|therefore|thus|hence|then|positive|negative|take"
+    r"|choose|keep|select)\b|[<>≤≥]|\\(?:le|ge|lt|gt)q?\b"
 )
 compared = pattern(r"[<>≤≥≠]|\\(?:le|ge|lt|gt|ne)q?(?![a-z])", 0)
 
 # A measure in words that ends what a sentence concludes: "…, so the other side is nine cm".
 measured = pattern(
     r"(?:\bsince\b[^,;.]*,|(?:[,;。"
-    r"]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b))[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
+    r"]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals"
+    r"|has)\b))[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)"
+    r"\b(?:\s+\w+)?[\s.。]*\Z"
 )
 
 # Behind a value: a unit, which counts where the table has it.
 unit = pattern(
-    r"[\s~]*(?:(?:square|cubic)\s+)?([a-zA-Z]{2,15})\b(?:\s*\^?\s?[23²³](?!\w))?(?:\s*(?:/|\bper\b)\s*[a-zA-Z]+\b)?",
+    r"[\s~]*(?:(?:square|cubic)\s+)?([a-zA-Z]{2,15})\b(?:\s*\^?\s?[23²³](?!\w))?(?:\s*(?:/"
+    r"|\bper\b)\s*[a-zA-Z]+\b)?",
     0,
 )
 
@@ -100,12 +133,14 @@ unsettled = pattern(
     r" between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or"
     r" so|or thereabouts|if the answer|(?:is|was|are)"
     r" not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible"
-    r" to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out|be\s+(?:determined|known|decided))|(?:don't|don’t|do"
+    r" to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate"
+    r"|work\s+out|be\s+(?:determined|known|decided))|(?:don't|don’t|do"
     r" not) know)\b"
 )
 
 equals = pattern(
-    r"(?:\b(?:is|are|was|were|be|equals?|get|gets|makes?|has|have|gives?|yields?|obtain|to|of)\b|[=:≈])"
+    r"(?:\b(?:is|are|was|were|be|equals?|get|gets|makes?|has|have|gives?|yields?|obtain|to|of)\b"
+    r"|[=:≈])"
     r"\s*(?:only|exactly|just|equal to|a total"
     r" of|about|approximately|thus|therefore|then|simply)?\s*[$(*]*\s*$"
 )
@@ -128,7 +163,8 @@ verdict = pattern(
 
 # What is said of the subject of a sentence.
 predicate = pattern(
-    r"(?:\A|\s)(?!(?:I|we|you)\s)[a-z]+\s(?:[^.;]*?\s)?(?:is|are|was|has|have|falls|fell|lands|becomes)\s+(?:thus\s+|therefore\s+|on\s+an?\s+)?([^.;]{2,60}?)[\s.!*]*\Z"
+    r"(?:\A|\s)(?!(?:I|we|you)\s)[a-z]+\s(?:[^.;]*?\s)?(?:is|are|was|has|have|falls|fell|lands"
+    r"|becomes)\s+(?:thus\s+|therefore\s+|on\s+an?\s+)?([^.;]{2,60}?)[\s.!*]*\Z"
 )
 
 negated = pattern(
@@ -138,7 +174,8 @@ negated = pattern(
 # ``C. 1223, Rigord``, "we choose D: 12 meters": a choice and its text.
 option = pattern(
     r"\A\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)"
-    r"|\b(?:[Cc]h(?:oose|ose|oice)|[Ss]elect|[Pp]ick|[Oo]ption)(?:\s+is|\s+so)*\s+\(?([A-J])\s?[.):]\s|\b([A-J])\s+choose\s?[.:]\s",
+    r"|\b(?:[Cc]h(?:oose|ose|oice)|[Ss]elect|[Pp]ick|[Oo]ption)(?:\s+is"
+    r"|\s+so)*\s+\(?([A-J])\s?[.):]\s|\b([A-J])\s+choose\s?[.:]\s",
     0,
 )
 
@@ -151,7 +188,10 @@ bold_subject = pattern(
 
 # "(C) is wrong": a choice that is spoken of and not chosen.
 denied_option = pattern(
-    r"(?:(?i:options?|choices?)\s+)?(?:\(?[A-J]\)?\s*(?:,|and|or|nor)\s*)*\(?[A-J]\)?\s+(?:(?:is|was|are|were|seems)(?:\s+is)*\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t|ignores|misses|forgets|overlooks|omits|violates|fails|contradicts)\b",
+    r"(?:(?i:options?|choices?)\s+)?(?:\(?[A-J]\)?\s*(?:,|and|or|nor)\s*)*\(?[A-J]\)?\s+(?:(?:is"
+    r"|was|are|were|seems)(?:\s+is)*\s+(?:not|never|wrong|incorrect|false|impossible)"
+    r"|is(?:n['’]t)|cannot|can['’]t|ignores|misses|forgets|overlooks|omits|violates|fails"
+    r"|contradicts)\b",
     0,
 )
 
@@ -160,5 +200,7 @@ denied_late = pattern(r"[^.,;。\d]{0,30}?\bis\s+not\s+it\b")
 
 # Behind an answer: it is none.
 denied_behind = pattern(
-    r"[\s$)\]*\\}–—]*\s(?:(?:this|that|it)\s+)?(?:is|was|are|would\s+be)(?:\s+is)*(?:\s+an?)?(?:\s+(?:wrong|incorrect|false|(?:not|never)\s+(?:\w+\s+){0,2}?(?:answer|right|correct|it)\b)|n['’]t\s+(?:the|right|correct))"
+    r"[\s$)\]*\\}–—]*\s(?:(?:this|that|it)\s+)?(?:is|was|are"
+    r"|would\s+be)(?:\s+is)*(?:\s+an?)?(?:\s+(?:wrong|incorrect|false|(?:not"
+    r"|never)\s+(?:\w+\s+){0,2}?(?:answer|right|correct|it)\b)|n['’]t\s+(?:the|right|correct))"
 )

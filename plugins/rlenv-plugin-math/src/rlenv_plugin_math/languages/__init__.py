@@ -35,9 +35,8 @@ _Edit = tuple[int, int, str]
 _HIDDEN = (
     "[\u00ad\u064b-\u0652\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[a-zA-Z][\u0300-\u036f]+"
 )
-_BLANKS = bytes(
-    b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256)
-)
+_SMALL_LETTERS = (ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(128))
+_BLANKS = bytes((*_SMALL_LETTERS, *range(128, 256)))
 _UNSPACED = "[ぁ-ヿ㐀-鿿가-힣]"
 _SEAM = rf"(?<={_UNSPACED})(?=[0-9A-Za-z０-９$\\(−-])|(?<=[0-9A-Za-z０-９$)}}])(?={_UNSPACED})"
 _CHINESE = re.compile("[这個这為错錯对們们嗎吗还還是不]|答案")  # what no Japanese text is without

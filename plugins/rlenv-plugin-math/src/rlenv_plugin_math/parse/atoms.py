@@ -268,7 +268,8 @@ def _letters(p: Parser) -> Node:
     product = words.is_product(text) or (len(text) == 2 and glued)
     if len(text) > 3 or not product or p.upright[at]:
         raise Prose
-    for row, value in ((p.kinds, "letter"), (p.gaps, 0), (p.ats, p.ats[at]), (p.upright, False)):
+    values = ((p.kinds, "letter"), (p.gaps, 0), (p.ats, p.ats[at]), (p.upright, False))
+    for row, value in values:
         row[at : at + 1] = [value] * len(text)  # type: ignore[list-item]
     p.texts[at : at + 1] = list(text)
     return letter(p, PRODUCT)

@@ -68,10 +68,14 @@ def _added(parts: list[Coordinates | None]) -> Coordinates | None:
         for column, c in zip(columns, part, strict=True):
             if c is not None:
                 column.append(c)
-    first, second, third = (
-        None if not c else c[0] if len(c) == 1 else Add(tuple(c)) for c in columns
-    )
+    first, second, third = map(_sum, columns)
     return first, second, third
+
+
+def _sum(terms: list[Node]) -> Node | None:
+    if len(terms) > 1:
+        return Add(tuple(terms))
+    return terms[0] if terms else None
 
 
 def _multiplied(node: Mul) -> Coordinates | None:
