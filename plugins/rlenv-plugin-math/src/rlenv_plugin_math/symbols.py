@@ -85,7 +85,8 @@ NEGATED = {"=": "!=", "in": "notin", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 # commands that change only the looks
 DROPPED = words_of("""
     checkmark blacksquare qed displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits
-    quad qquad big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr rm bf it sf tt sl cal mathrm
+    quad qquad big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr
+    rm bf it sf tt sl cal mathrm
     mathit mathsf mathtt mathnormal mathbf boldsymbol bm text textbf textit textrm mbox
     hline cline noindent centering allowbreak nobreak thinspace medspace thickspace
     negthinspace enspace hfill newline tiny small large Large normalsize strut mathstrut
