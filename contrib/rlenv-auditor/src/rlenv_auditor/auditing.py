@@ -120,14 +120,14 @@ def audit(
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
     card = Scorecard(
         target,
-        bench.archetypes,
-        bench.pass_mark,
-        len(bench.tasks),
-        len(held.tasks),
-        seed,
-        profile,
-        budget,
-        results,
+        archetypes=bench.archetypes,
+        pass_mark=bench.pass_mark,
+        tasks=len(bench.tasks),
+        tasks_in_all=len(held.tasks),
+        seed=seed,
+        profile=profile,
+        budget=budget,
+        results=results,
         probes=installed,
     )
     return _judged(evolve(card, seconds=time.monotonic() - start, version=_version()), limits, step)

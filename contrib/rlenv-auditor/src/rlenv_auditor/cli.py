@@ -432,4 +432,12 @@ def spot_check(  # noqa: PLR0917 - click names them
     """
     from .spotting import spot
 
-    spot(scores, count, seed, responses, labels, emit_tests, env=env)
+    spot(
+        scores,
+        count=count,
+        seed=seed,
+        responses=responses,
+        labels=labels,
+        tests=emit_tests,
+        env=env,
+    )

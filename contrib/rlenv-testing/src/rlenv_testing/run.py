@@ -97,9 +97,9 @@ def broken_laws(
         getattr(stage, "target", f"{type(stage).__module__}/{type(stage).__name__}"),
         stage,
         examples,
-        rewrites,
-        attacks,
-        before,
+        rewrites=rewrites,
+        attacks=attacks,
+        before=before,
         effort=effort,
     )
     wanted = list(LAWS) if laws is None else list(laws)

@@ -136,4 +136,11 @@ def _scored(outcome: Outcome) -> Verdict:
 
 
 def _unscored(fault: Fault) -> Verdict:
-    return Verdict(None, (StageResult("stage", None, fault),), "stage", "0" * 64, None, fault)
+    return Verdict(
+        value=None,
+        results=(StageResult("stage", None, fault),),
+        stopped_at="stage",
+        fingerprint="0" * 64,
+        raw=None,
+        fault=fault,
+    )

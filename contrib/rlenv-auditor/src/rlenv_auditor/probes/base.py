@@ -147,7 +147,13 @@ def run(probe: Probe, bench: Bench, until: float) -> Result:
 def result(probe: Probe, status: Any, **more: Any) -> Result:
     """A result with what the probe says of itself."""
     return Result(
-        probe.id, probe.family, status, probe.hypothesis, probe.severity, probe.measure, **more
+        probe=probe.id,
+        family=probe.family,
+        status=status,
+        hypothesis=probe.hypothesis,
+        severity=probe.severity,
+        measure=probe.measure,
+        **more,
     )
 
 
@@ -289,9 +295,9 @@ def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) ->
             probe,
             one.task,
             one.response,
-            reply.reward,
-            title,
-            expected[one.must],
+            reward=reply.reward,
+            title=title,
+            expected=expected[one.must],
             code=code,
             **more,
         )

@@ -239,9 +239,9 @@ def _free(bench: Bench, probe: Probe) -> Result:
             probe,
             task,
             one.text,
-            reward,
-            f"the constant {name} is paid on {len(one.paid)} of {count} tasks",
-            f"below {bench.pass_mark:g}",
+            reward=reward,
+            title=f"the constant {name} is paid on {len(one.paid)} of {count} tasks",
+            expected=f"below {bench.pass_mark:g}",
         )
         for name in worst[:3]
         for one in [known[name]]
@@ -293,7 +293,16 @@ def _for_nothing(bench: Bench, probe: Probe) -> Result:
         tasks = bench.earned[most]
         name, (paid, text) = min(tasks.items(), key=lambda one: (-one[1][0], len(one[1][1])))
         title = f"{most}: earns {means[most]:.3g} on average of {len(tasks)} tasks, and solves none"
-        found = [finding(probe, known[name], text, paid, title, f"{FREE:g} at most on average")]
+        found = [
+            finding(
+                probe,
+                known[name],
+                text,
+                reward=paid,
+                title=title,
+                expected=f"{FREE:g} at most on average",
+            )
+        ]
     return result(
         probe, "found" if found else "clean", rate=hits, figures=figures, findings=tuple(found)
     )

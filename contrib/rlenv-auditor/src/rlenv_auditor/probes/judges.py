@@ -145,9 +145,9 @@ def _ordered(bench: Bench, probe: Probe) -> Result:
                     probe,
                     match.task,
                     group([match.two, match.one], of=1),
-                    two.reward,
-                    title,
-                    "the same winner in both orders",
+                    reward=two.reward,
+                    title=title,
+                    expected="the same winner in both orders",
                     **under,
                 )
             )
@@ -193,9 +193,9 @@ def _named(bench: Bench, probe: Probe) -> Result:
                     probe,
                     match.task,
                     text,
-                    part[other].reward,
-                    title,
-                    "the same winner under all names",
+                    reward=part[other].reward,
+                    title=title,
+                    expected="the same winner under all names",
                 )
             )
     some = matches[: len(replies) // len(NAMES)]
@@ -278,7 +278,16 @@ def _each(  # noqa: PLR0917 - as it is told
         rewards = _rewards(reply)
         wrong = rewards is not None and bad(rewards, one.place)
         if wrong:
-            found.append(finding(probe, one.task, one.text, reply.reward, one.title, expected))
+            found.append(
+                finding(
+                    probe,
+                    one.task,
+                    one.text,
+                    reward=reply.reward,
+                    title=one.title,
+                    expected=expected,
+                )
+            )
     some = asked[: len(replies)]
     return _closed(counted(probe, found, [one.task.id for one in some], most=most), complete)
 

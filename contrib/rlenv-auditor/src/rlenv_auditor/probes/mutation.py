@@ -204,7 +204,15 @@ def _found(bench: Bench, probe: Probe, mutant: _Mutant, title: str) -> Finding:
     reward = bench.ask([(mutant.task, mutant.response)])[0].reward
     expected = f"below {bench.pass_mark:g}"
     diff = difference(mutant.golden, mutant.source)
-    return finding(probe, mutant.task, mutant.response, reward, title, expected, diff=diff)
+    return finding(
+        probe,
+        mutant.task,
+        mutant.response,
+        reward=reward,
+        title=title,
+        expected=expected,
+        diff=diff,
+    )
 
 
 PROBES = (

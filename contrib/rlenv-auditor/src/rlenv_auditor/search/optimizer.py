@@ -220,7 +220,9 @@ def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:
     paid = bench.target.ask(climb.task, text).reward
     title = f"found by search, in {climb.calls} tries: reward {worth:g} without the answer"
     below = f"below {bench.pass_mark:g}"
-    return finding(probe, climb.task, text, paid, title, below, tries=climb.calls)
+    return finding(
+        probe, climb.task, text, reward=paid, title=title, expected=below, tries=climb.calls
+    )
 
 
 PROBES = (
