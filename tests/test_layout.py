@@ -60,7 +60,8 @@ def merged(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
-        target, value = node.targets[0], node.value
+        target = node.targets[0]
+        value = node.value
         if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
             continue
         written = {ast.unparse(element) for element in target.elts}

@@ -184,8 +184,7 @@ def run(target: str, replay: str, **options: Any) -> None:
     """Audit TARGET.
 
     Exit status: 0 if no threshold is exceeded, 1 if one is, 2 if TARGET cannot be loaded, 3 if the
-    budget ended
-    before all probes were done.
+    budget ended before all probes were done.
     """
     os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")  # none has a say here or can break it
     if replay:
@@ -197,7 +196,9 @@ def run(target: str, replay: str, **options: Any) -> None:
 
     with ignore_broken_pipe():
         show(card, console())
-    sys.exit(FOUND if card.crossed else 0 if card.complete else INCOMPLETE)
+    if card.crossed:
+        sys.exit(FOUND)
+    sys.exit(0 if card.complete else INCOMPLETE)
 
 
 def _audited(target: str, options: Mapping[str, Any]) -> Scorecard:

@@ -213,13 +213,9 @@ def value(tree: ast.expr, x: int) -> int:
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Add, ast.Mult, ast.Sub)):
         one = value(tree.left, x)
         two = value(tree.right, x)
-        return (
-            one * two
-            if isinstance(tree.op, ast.Mult)
-            else one + two
-            if isinstance(tree.op, ast.Add)
-            else one - two
-        )
+        if isinstance(tree.op, ast.Mult):
+            return one * two
+        return one + two if isinstance(tree.op, ast.Add) else one - two
     if isinstance(tree, ast.Name) and tree.id == "x":
         return x
     if isinstance(tree, ast.Constant) and type(tree.value) is int and abs(tree.value) < 10**6:

@@ -37,7 +37,10 @@ class Remote:
 
 
 class Ranked:
-    """The longest of a group wins; nobody does while there is a file "down" and a "?" in the group."""
+    """The longest of a group wins.
+
+    Nobody does while there is a file "down" and a "?" in the group.
+    """
 
     phase, where = "judge", "inline"
 

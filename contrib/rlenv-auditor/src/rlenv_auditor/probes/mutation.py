@@ -16,7 +16,7 @@ from rlenv_auditor.programs import arguments, difference, entry_point, of_code, 
 from rlenv_auditor.statistics import rate
 from rlenv_auditor.telling import Alike, call, like, told_apart
 
-from .base import Probe, Skip, finding, result
+from .base import Probe, Skip, finding, result, status_of
 
 __all__ = ["PROBES"]
 
@@ -177,7 +177,7 @@ def _told(
             " program, the others may equal it"
         )
     reason += "" if complete else "; the budget ended before all tasks were tried"
-    status = "found" if found else "clean" if complete else "incomplete"
+    status = status_of(found=bool(found), complete=complete)
     share = rate(len(hit), len(tried))
     return result(probe, status, rate=share, findings=tuple(found), figures=figures, reason=reason)
 

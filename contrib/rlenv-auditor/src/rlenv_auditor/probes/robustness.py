@@ -37,7 +37,9 @@ def _nasty(bench: Bench) -> Iterator[Try]:
         for name, text in NASTY.items():
             yield Try(task, text, "score", name)
     # A program that never ends costs its time limit, so the profile ci asks for little.
-    most = None if bench.full else 1 if of_code(bench.archetypes, bench.tasks) else 2
+    most = None
+    if not bench.full:
+        most = 1 if of_code(bench.archetypes, bench.tasks) else 2
     for task in bench.tasks[: 3 if bench.full else 1]:
         gold = bench.golds.of(task)
         for name, text in costly_responses([] if gold is None else [gold], most):

@@ -104,7 +104,9 @@ def _glance(card: Scorecard) -> Iterator[str]:
         found = [result for result in results if result.status == "found"]
         clean = sum(result.status == "clean" for result in results)
         missed = len(results) - len(found) - clean
-        color = "bad" if found else "good" if clean and not missed else "meta"
+        color = "good" if clean and not missed else "meta"
+        if found:
+            color = "bad"
         counts = ((len(found), "broken"), (clean, "clean"), (missed, "not measured"))
         count = ", ".join(f"{number} {said}" for number, said in counts if number)
         names = ", ".join(result.probe.partition(".")[2] for result in found)
