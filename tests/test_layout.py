@@ -74,9 +74,10 @@ def merged(tree: ast.Module) -> Iterator[int]:
 def nested(tree: ast.Module) -> Iterator[int]:
     """Lines of conditional expressions that are a part of another one."""
     for node in ast.walk(tree):
-        parts = (node.test, node.body, node.orelse) if isinstance(node, ast.IfExp) else ()
-        if any(isinstance(part, ast.IfExp) for part in parts):
-            yield node.lineno
+        if isinstance(node, ast.IfExp):
+            parts = (node.test, node.body, node.orelse)
+            if any(isinstance(part, ast.IfExp) for part in parts):
+                yield node.lineno
 
 
 def unnamed(tree: ast.Module) -> Iterator[int]:

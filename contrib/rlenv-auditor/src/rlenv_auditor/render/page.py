@@ -85,15 +85,19 @@ def _body(card: Scorecard, call: str) -> Iterator[str]:
     yield from _answers("Other questions", card.asides)
     yield f'<p class="meta">{_text(omitted(card))}</p>'
     yield from _map(card)
+    yield from _probes(card)
+    if card.crossed:
+        lines = "".join(f"<li>{_text(line)}" for line in card.crossed)
+        yield f"<h2>Thresholds exceeded</h2><ul>{lines}</ul>"
+
+
+def _probes(card: Scorecard) -> Iterator[str]:
     yield (
         "<h2>Probes</h2><table><thead><tr><th>probe<th>a sound verifier<th>result<th>rate or"
         " reason</tr></thead><tbody>"
     )
     yield from (_row(result) for result in card.results)
     yield "</tbody></table>"
-    if card.crossed:
-        lines = "".join(f"<li>{_text(line)}" for line in card.crossed)
-        yield f"<h2>Thresholds exceeded</h2><ul>{lines}</ul>"
 
 
 def _glance(card: Scorecard) -> Iterator[str]:
@@ -167,6 +171,21 @@ def _map(card: Scorecard) -> Iterator[str]:
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="tightness'
         f' {tight:.2f} at {seconds:.2g} seconds">'
     )
+    yield from _axes()
+    yield from _uses()
+    yield from _bands()
+    yield from _titles()
+    yield _point(_x(seconds), _y(tight))
+
+
+def _point(x: float, y: float) -> str:
+    return (
+        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/><text class="name" x="{x + 10:.0f}"'
+        f' y="{y + 4:.0f}">this one</text></svg>'
+    )
+
+
+def _axes() -> Iterator[str]:
     base = HEIGHT - 44
     yield (
         f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis"'
@@ -179,6 +198,10 @@ def _map(card: Scorecard) -> Iterator[str]:
         )
     for value in (0.0, 0.5, 1.0):
         yield f'<text x="34" y="{_y(value) + 4:.0f}" text-anchor="end">{value:g}</text>'
+
+
+def _uses() -> Iterator[str]:
+    """A line for the least tightness of each use."""
     for use in USES:
         yield (
             f'<line class="axis" stroke-dasharray="2 4" x1="40" x2="{WIDTH - 10}"'
@@ -188,6 +211,10 @@ def _map(card: Scorecard) -> Iterator[str]:
             f'<text x="{WIDTH - 12}" y="{_y(use.least) - 3:.0f}"'
             f' text-anchor="end">{use.name}<title>{use.least:g} or more: {use.told}</title></text>'
         )
+
+
+def _bands() -> Iterator[str]:
+    """A band for what a reward of each usual kind costs."""
     for row, (name, (quick, slow)) in enumerate(ARCHETYPES.items()):
         left = _x(quick)
         right = _x(slow)
@@ -199,6 +226,10 @@ def _map(card: Scorecard) -> Iterator[str]:
         yield (
             f'<text x="{(left + right) / 2:.0f}" y="{top + 10}" text-anchor="middle">{name}</text>'
         )
+
+
+def _titles() -> Iterator[str]:
+    base = HEIGHT - 44
     yield (
         f'<text x="{(40 + WIDTH) / 2:.0f}" y="{base + 34}" text-anchor="middle">seconds for one'
         " reward (p50), and what the five kinds usually take</text>"
@@ -206,12 +237,6 @@ def _map(card: Scorecard) -> Iterator[str]:
     yield (
         f'<text x="12" y="{(base + TOP) / 2:.0f}" text-anchor="middle" transform="rotate(-90 12'
         f' {(base + TOP) / 2:.0f})">tightness: 1 − FP − FN</text>'
-    )
-    x = _x(seconds)
-    y = _y(tight)
-    yield (
-        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/><text class="name" x="{x + 10:.0f}"'
-        f' y="{y + 4:.0f}">this one</text></svg>'
     )
 
 
