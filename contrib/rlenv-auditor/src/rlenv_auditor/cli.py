@@ -1,6 +1,4 @@
-"""``rlenv audit``: audit a verifier, replay findings, compare two audits, compare training and
-held-out rewards.
-"""
+"""``rlenv audit``: audit a verifier, replay findings, compare audits, and rewards."""
 
 from __future__ import annotations
 

@@ -52,9 +52,7 @@ def _text(max_size: int) -> SearchStrategy[str]:
 
 
 def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
-    """Text that a policy may write and nobody expects: surrogates, NUL, bombs of brackets and
-    digits, pieces of formats.
-    """
+    """Draw text that nobody expects: surrogates, NUL, bombs of brackets, pieces of formats."""
     anything = st.text(st.characters(exclude_categories=()), max_size=max_size)
     pieces = st.lists(
         st.one_of(st.sampled_from(_FRAGMENTS), st.sampled_from(NASTY), _text(max_size=8)),
@@ -64,9 +62,7 @@ def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
 
 
 def responses(examples: Sequence[str] = ()) -> SearchStrategy[str]:
-    """What a policy may write: nasty text, and the given responses cut, doubled, joined and
-    littered.
-    """
+    """Draw what a policy may write: nasty text, and given responses cut, joined and littered."""
     if not examples:
         return nasty_text()
     known = st.sampled_from(tuple(dict.fromkeys(examples)))

@@ -1,6 +1,4 @@
-"""A probe: a hypothesis about a verifier, responses that test it, and what it means when they are
-paid.
-"""
+"""Runs probes: hypotheses about a verifier, and the responses that test them."""
 
 from __future__ import annotations
 
@@ -336,9 +334,7 @@ def _code(bench: Bench, one: Try, reply: Reply) -> str:
 
 
 def unanimous(bench: Bench, tries: Sequence[Try]) -> Sequence[Try]:
-    """Tries of one task, all paid or none; nothing where some are, as a task may have several right
-    answers.
-    """
+    """Tries of one task, all paid or none; empty where only some are: several may be right."""
     paid = {bench.pays(r) for r in bench.ask([(one.task, one.response) for one in tries])}
     return tries if len(paid) < 2 else ()
 
