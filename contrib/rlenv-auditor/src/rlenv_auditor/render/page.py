@@ -140,8 +140,8 @@ def _finding(finding: Finding, place: int, call: str) -> Iterator[str]:
     yield f'<p class="hint">{_text(finding.hint)}</p>'
     command = f"{call} --replay {shlex.quote(finding.id)}"
     yield (
-        f'<div class="command"><pre id="c{place}">{_text(command)}</pre><button'
-        f' data-copies="c{place}">copy</button></div></section>'
+        f'<div class="command"><pre id="c{place}">{_text(command)}</pre>'
+        f'<button data-copies="c{place}">copy</button></div></section>'
     )
 
 
@@ -149,8 +149,8 @@ def _row(result: Result) -> str:
     color = {"found": "bad", "clean": "good", "incomplete": "warn"}.get(result.status, "meta")
     said = result.reason or (str(result.rate) if result.rate is not None else "")
     return (
-        f"<tr><td>{_text(result.probe)}<td>{_text(result.hypothesis)}<td"
-        f' class="{color}">{result.status}<td>{_text(said)}</tr>'
+        f"<tr><td>{_text(result.probe)}<td>{_text(result.hypothesis)}"
+        f'<td class="{color}">{result.status}<td>{_text(said)}</tr>'
     )
 
 
@@ -180,16 +180,16 @@ def _map(card: Scorecard) -> Iterator[str]:
 
 def _point(x: float, y: float) -> str:
     return (
-        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/><text class="name" x="{x + 10:.0f}"'
-        f' y="{y + 4:.0f}">this one</text></svg>'
+        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/>'
+        f'<text class="name" x="{x + 10:.0f}" y="{y + 4:.0f}">this one</text></svg>'
     )
 
 
 def _axes() -> Iterator[str]:
     base = HEIGHT - 44
     yield (
-        f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis"'
-        f' x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
+        f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/>'
+        f'<line class="axis" x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
     )
     for exponent in range(-5, 3):
         name = TICKS[exponent + 5]
@@ -208,8 +208,8 @@ def _uses() -> Iterator[str]:
             f' y1="{_y(use.least):.0f}" y2="{_y(use.least):.0f}"/>'
         )
         yield (
-            f'<text x="{WIDTH - 12}" y="{_y(use.least) - 3:.0f}"'
-            f' text-anchor="end">{use.name}<title>{use.least:g} or more: {use.told}</title></text>'
+            f'<text x="{WIDTH - 12}" y="{_y(use.least) - 3:.0f}" text-anchor="end">'
+            f"{use.name}<title>{use.least:g} or more: {use.told}</title></text>"
         )
 
 
@@ -220,8 +220,8 @@ def _bands() -> Iterator[str]:
         right = _x(slow)
         top = 12 + 14 * (row % 3)
         yield (
-            f'<rect class="band" x="{left:.0f}" y="{top}" width="{right - left:.0f}"'
-            f' height="12"><title>{name}: {quick:g} to {slow:g} s</title></rect>'
+            f'<rect class="band" x="{left:.0f}" y="{top}" width="{right - left:.0f}" height="12">'
+            f"<title>{name}: {quick:g} to {slow:g} s</title></rect>"
         )
         yield (
             f'<text x="{(left + right) / 2:.0f}" y="{top + 10}" text-anchor="middle">{name}</text>'
