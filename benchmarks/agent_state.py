@@ -29,7 +29,8 @@ from rlenv_plugin_agent.state.table import State
 from benchmarks.core import Row, per_item, table
 
 SCHEMA = """CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, note TEXT);
-WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {}) INSERT INTO orders SELECT n, n % 9, printf('%180d', n) FROM t;"""
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {})
+INSERT INTO orders SELECT n, n % 9, printf('%180d', n) FROM t;"""
 READ = "SELECT * FROM orders WHERE id = 7"
 WRITE = "UPDATE orders SET customer = customer + 1 WHERE id = 7"
 MANY = 1_000

@@ -115,9 +115,8 @@ def deep_in_c() -> None:
     for _ in range(20_000):
         one = [one]
         other = [other]
-    threading.stack_size(
-        1 << 18
-    )  # its end is near, so that it comes before the deadline on any machine
+    # its end is near, so that it comes before the deadline on any machine
+    threading.stack_size(1 << 18)
     thread = threading.Thread(target=one.__eq__, args=(other,))
     thread.start()
     thread.join()

@@ -114,7 +114,9 @@ def _cpp(run: Run, repeat: int) -> None:
         report, seconds = _timed(run, "cuda", source, repeat)
         (kernel,) = report.kernels
         theirs, slow = _nvcc(source)
-        same = "no nvcc here" if theirs is None else "yes" if theirs == kernel else f"NO: {theirs}"
+        same = "yes" if theirs == kernel else f"NO: {theirs}"
+        if theirs is None:
+            same = "no nvcc here"
         spills = f"{kernel.spill_stores}+{kernel.spill_loads}"
         ratio = f"{slow / seconds:.0f}x" if theirs else ""
         row = (name, f"{1e3 * seconds:.0f} ms", f"{slow:.2f} s", ratio, str(kernel.registers))

@@ -111,7 +111,8 @@ for source, case, size in jobs:
     took = []
     for again in range(1 if name == "simulator" else 3):
         begun, count = time.process_time(), 0
-        while not count or (again and time.process_time() - begun < 0.1):  # a clock may tick as slowly as 10 ms
+        # a clock may tick as slowly as 10 ms
+        while not count or (again and time.process_time() - begun < 0.1):
             said, _ = kernel_runner._case(answer, runs, case, body, {})
             count += 1
             assert "broken" not in said, said
@@ -139,7 +140,8 @@ def _vector(n: int) -> tuple[str, dict[str, Any], int]:
 
 
 def _square(n: int) -> tuple[str, dict[str, Any], int]:
-    return _job(MATMUL, [["a", "f4", [n, n]], ["b", "f4", [n, n]]], ["c", "f4", [n, n]])
+    inputs = [["a", "f4", [n, n]], ["b", "f4", [n, n]]]
+    return _job(MATMUL, inputs, ["c", "f4", [n, n]])
 
 
 def _timed(name: str, jobs: list[Any]) -> list[list[float]]:
@@ -198,7 +200,8 @@ def _large(theirs: dict[str, float], quick: bool) -> None:  # noqa: FBT001 - as 
     for name, slow, times in rows:
         fast = min(times[1:])
         print(
-            f"{name:24}{1e3 * slow:12.1f}{1e3 * fast:14.2f}{slow / fast:8.0f}x{times[0] - fast:9.2f}s"
+            f"{name:24}{1e3 * slow:12.1f}{1e3 * fast:14.2f}"
+            f"{slow / fast:8.0f}x{times[0] - fast:9.2f}s"
         )
 
 

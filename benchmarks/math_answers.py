@@ -193,10 +193,19 @@ def cold_table(runs: int) -> Table:
     for name, seconds in cost.items():
         ratio = seconds / cost["python -c pass"]
         goal = goals.get(name)
-        verdict = "" if goal is None else "yes" if ratio <= goal else "NO"
-        limit = "" if goal is None else f"≤ {goal:.0f}×"
+        verdict = ""
+        limit = ""
+        if goal is not None:
+            verdict = "yes" if ratio <= goal else "NO"
+            limit = f"≤ {goal:.0f}×"
         table.add_row(name, f"{seconds * 1e3:.1f} ms", f"{ratio:.1f}×", limit, verdict)
     return table
+
+
+def _cases(data: Path | None, *, everyday_only: bool) -> Iterator[dict[str, Any]]:
+    if data:
+        return gsm8k(data)
+    return everyday() if everyday_only else corpus()
 
 
 def main() -> None:
@@ -206,7 +215,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
     parser.add_argument("--everyday", action="store_true", help="the built-in data alone")
     args = parser.parse_args()
-    cases = list(gsm8k(args.data) if args.data else everyday() if args.everyday else corpus())
+    cases = list(_cases(args.data, everyday_only=args.everyday))
     size = 40 if args.quick else args.sample
     if 0 < size < len(cases):
         cases = random.Random(0).sample(cases, size)

@@ -26,7 +26,10 @@ markers =
     slow: takes long
     data: needs data
 """
-CONFTEST = '''"""Laws are tried with the same few examples for each mutant, after the other tests, and are not shrunk."""
+CONFTEST = '''"""Laws are tried with the same few examples for each mutant, after the other tests.
+
+A counterexample is not shrunk.
+"""
 
 import os
 
@@ -34,7 +37,12 @@ from hypothesis import Phase, settings
 
 os.environ.setdefault("RLENV_SECRET", "for tests only")
 FEW = {few}
-quick = {{"phases": (Phase.explicit, Phase.generate), "database": None, "deadline": None, "derandomize": True}}
+quick = {{
+    "phases": (Phase.explicit, Phase.generate),
+    "database": None,
+    "deadline": None,
+    "derandomize": True,
+}}
 settings.register_profile("mutants", max_examples=FEW, **quick)
 settings.load_profile("mutants")
 OWN = "_hypothesis_internal_use_settings"

@@ -1,8 +1,9 @@
-"""Sizes of the sources, by distribution and room: ``python benchmarks/sizes.py [DISTRIBUTION ...]``.
+"""Sizes of the sources by distribution and room: ``python benchmarks/sizes.py [DISTRIBUTION ...]``.
 
-A room is a folder or a module directly below a distribution's package. Tokens are those of Python's tokenizer
-without comments, line ends and indentation, so no layout changes their number. Code lines hold something else than a
-comment or a docstring. The numbers are information: no test compares them with a budget.
+A room is a folder or a module directly below a distribution's package. Tokens are those of Python's
+tokenizer without comments, line ends and indentation, so no layout changes their number. Code lines
+hold something else than a comment or a docstring. The numbers are information: no test compares
+them with a budget.
 """
 
 from __future__ import annotations
@@ -28,14 +29,17 @@ LAYOUT = {
     tokenize.ENDMARKER,
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-HEADER = f"{'':34} {'files':>6} {'lines':>7} {'tokens':>8} {'per line':>8} {'functions':>9} {'median':>7} {'skips':>6} {'>100':>5}"
+HEADER = (
+    f"{'':34} {'files':>6} {'lines':>7} {'tokens':>8} {'per line':>8}"
+    f" {'functions':>9} {'median':>7} {'skips':>6} {'>100':>5}"
+)
 
 
 class Size(NamedTuple):
     """Size of one source file.
 
-    ``code`` lists the lines that hold code, and ``functions`` the lengths of its functions in lines. ``skips`` counts
-    the comments that keep the formatter out.
+    ``code`` lists the lines that hold code, and ``functions`` the lengths of its functions in
+    lines. ``skips`` counts the comments that keep the formatter out.
     """
 
     code: int
@@ -89,8 +93,9 @@ def row(title: str, sizes: Iterable[Size]) -> str:
     tokens = sum(size.tokens for size in found)
     functions = [length for size in found for length in size.functions]
     return (
-        f"{title:34} {len(found):>6,} {code:>7,} {tokens:>8,} {tokens / max(1, code):>8.1f} {len(functions):>9,}"
-        f" {median(functions or [0]):>7.0f} {sum(size.skips for size in found):>6} {sum(size.wide for size in found):>5}"
+        f"{title:34} {len(found):>6,} {code:>7,} {tokens:>8,} {tokens / max(1, code):>8.1f}"
+        f" {len(functions):>9,} {median(functions or [0]):>7.0f}"
+        f" {sum(size.skips for size in found):>6} {sum(size.wide for size in found):>5}"
     )
 
 

@@ -44,8 +44,10 @@ PEOPLE = ("Ada", "Ben", "Chiara", "Dmitri", "Emeka", "Farah", "Goro", "Hana", "I
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, since INTEGER);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER, amount REAL, paid INTEGER);
-INSERT INTO customers VALUES (1,'Ada','Lima',2019),(2,'Ben','Oslo',2021),(3,'Chiara','Lima',2022),(4,'Dmitri','Accra',2018);
-INSERT INTO orders VALUES (1,1,20.5,1),(2,1,7.0,0),(3,2,99.9,1),(4,3,12.0,1),(5,3,3.5,0),(6,4,40.0,1);
+INSERT INTO customers VALUES (1,'Ada','Lima',2019),(2,'Ben','Oslo',2021),\
+(3,'Chiara','Lima',2022),(4,'Dmitri','Accra',2018);
+INSERT INTO orders VALUES (1,1,20.5,1),(2,1,7.0,0),(3,2,99.9,1),\
+(4,3,12.0,1),(5,3,3.5,0),(6,4,40.0,1);
 """
 QUERIES = {
     "Names of all customers in Lima.": "SELECT name FROM customers WHERE city = 'Lima'",

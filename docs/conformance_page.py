@@ -30,23 +30,26 @@ TITLES = {
     "gymnasium": "Gymnasium and SkyRL-Gym",
     "openenv": "OpenEnv, its server",
 }
-INTRO = """A verifier can break: its sandbox is gone, its judge times out, its parser divides by zero. What the policy learns from
-such a response depends on the trainer. This page shows what each makes of it, without rlenv and through
-rlenv. Each cell is the printed result of a run.
+INTRO = """A verifier can break: its sandbox is gone, its judge times out, its parser divides by
+zero. What the policy learns from such a response depends on the trainer. This page shows what each
+makes of it, without rlenv and through rlenv. Each cell is the printed result of a run.
 
-A group has four responses. The first is right (1), the second and fourth are wrong (0), and the verifier breaks on
-the third, in six ways. The third should have no influence: with GRPO, the advantages are then
-**1.155, −0.577, 0, −0.577**, those of the other three alone. Advantages of 1.5, −0.5, −0.5, −0.5 mean that the third
-response counts as wrong, and the policy is trained away from a response that nobody judged.
+A group has four responses. The first is right (1), the second and fourth are wrong (0), and the
+verifier breaks on the third, in six ways. The third should have no influence: with GRPO, the
+advantages are then **1.155, −0.577, 0, −0.577**, those of the other three alone. Advantages of 1.5,
+−0.5, −0.5, −0.5 mean that the third response counts as wrong, and the policy is trained away from a
+response that nobody judged.
 
-A user of NeMo Gym reported what this does to a run: 1,172 of 1,280 rollouts (91.6 %) failed when their session was
-reset, and entered GRPO as 0
-([NVIDIA-NeMo/Gym #2552](https://github.com/NVIDIA-NeMo/Gym/pull/2552)). TRL fixed the same fault for a
-single reward function ([huggingface/trl #5902](https://github.com/huggingface/trl/pull/5902)), and a slow grader
+A user of NeMo Gym reported what this does to a run: 1,172 of 1,280 rollouts (91.6 %) failed when
+their session was reset, and entered GRPO as 0
+([NVIDIA-NeMo/Gym #2552](https://github.com/NVIDIA-NeMo/Gym/pull/2552)). TRL fixed the same fault
+for a single reward function
+([huggingface/trl #5902](https://github.com/huggingface/trl/pull/5902)), and a slow grader
 froze jobs of verl ([verl-project/verl #6673](https://github.com/verl-project/verl/pull/6673)).
 
-“Next to another” means that the framework has a second reward, which is 1 for each response. Through rlenv, the
-verifier is a stage in a worker with a deadline of 1 second. “Ends the run” means that the exception reached the caller.
+“Next to another” means that the framework has a second reward, which is 1 for each response.
+Through rlenv, the verifier is a stage in a worker with a deadline of 1 second. “Ends the run” means
+that the exception reached the caller.
 """
 READ = (
     (

@@ -62,8 +62,8 @@ COLUMNS = """In `[tasks]`, a value of a task is read from a row as one of these:
 - `{ template = "{question} Go on." }`, columns filled into a text, with doubled braces for braces;
 - `{ value = 3 }`, the same for all.
 
-A `prompt` that is a list of messages keeps all of them in `info.messages`; the task's prompt is then the text of
-the last user message."""
+A `prompt` that is a list of messages keeps all of them in `info.messages`; the task's prompt is
+then the text of the last user message."""
 
 CLAIMED = """A plugin claims a top-level table with an entry point in group `rlenv.tables`:
 
@@ -72,9 +72,10 @@ CLAIMED = """A plugin claims a top-level table with an entry point in group `rle
 harness = "my_plugin.tables:Harness"
 ```
 
-The class is an attrs class; its fields are the keys of the table. Its mistakes are reported with all others, the object
-is `env.tables["harness"]` and part of the fingerprint, and `rlenv show` prints it: what the method `show()` of the class
-returns, else its fields. A table that nobody claims is an error. These names belong to plugins of this repository:
+The class is an attrs class; its fields are the keys of the table. Its mistakes are reported with
+all others, the object is `env.tables["harness"]` and part of the fingerprint, and `rlenv show`
+prints it: what the method `show()` of the class returns, else its fields. A table that nobody
+claims is an error. These names belong to plugins of this repository:
 """
 
 
@@ -90,10 +91,11 @@ CONSTANTS = {  # what has no docstring of its own
         " nothing outside."
     ),
 }
-STRANGERS = """`Environment.from_file(path, code=False)` loads the file of somebody that you do not know. Then these keys are
-rejected: `observers`; `use` with `module:name` or `./file.py:name`; `path` of `[tasks]` and options that are files,
-if they are absolute, hold `..` or `${VAR}`, or lead out of the folder of the env.toml; options of stages, of sources
-of tasks and of tables that a plugin claims, unless their type or their mark says that they reach nothing outside.
+STRANGERS = """`Environment.from_file(path, code=False)` loads the file of somebody that you do not
+know. Then these keys are rejected: `observers`; `use` with `module:name` or `./file.py:name`;
+`path` of `[tasks]` and options that are files, if they are absolute, hold `..` or `${VAR}`, or lead
+out of the folder of the env.toml; options of stages, of sources of tasks and of tables that a
+plugin claims, unless their type or their mark says that they reach nothing outside.
 [Security](../../SECURITY.md#an-envtoml-that-you-did-not-write) says what holds then, and [write a
 plugin](../how-to/write-a-plugin.md#what-a-strangers-envtoml-may-set) how an option is marked.
 """

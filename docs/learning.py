@@ -159,11 +159,9 @@ def page() -> str:
     text = PAGE.read_text("utf-8")
     for name, part in figures().items():
         mark = f"<!-- {name} of curves.json -->"
+        block = f"{mark}\n{part}\n<!-- end -->"
         text, many = re.subn(
-            f"{mark}.*?<!-- end -->",
-            lambda _: f"{mark}\n{part}\n<!-- end -->",
-            text,
-            flags=re.DOTALL,
+            f"{mark}.*?<!-- end -->", block.replace("\\", r"\\"), text, flags=re.DOTALL
         )
         assert many == 1, f"{PAGE} has {many} times {mark}"
     return text

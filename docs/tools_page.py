@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from rlenv_plugin_agent.tools.catalog import ALIASES, CATALOG, RESERVED
 from tables import head, row
 
-INTRODUCTION = """An environment names them in `[harness] tools`, as `"calculator"` or `"agent/calculator"`, beside functions of its own. The
-policy calls a tool by the name that is written there, which may be an alias. [Tools](../how-to/tools.md) says what they
-work with.
+INTRODUCTION = """An environment names them in `[harness] tools`, as `"calculator"` or
+`"agent/calculator"`, beside functions of its own. The policy calls a tool by the name that is
+written there, which may be an alias. [Tools](../how-to/tools.md) says what they work with.
 
-`deterministic`: equal arguments in an equal state give equal results. `stateful`: a call depends on what the episode
-holds, or changes it; calls of one message then run one after another. `timeout`: seconds of one call.
+`deterministic`: equal arguments in an equal state give equal results. `stateful`: a call depends on
+what the episode holds, or changes it; calls of one message then run one after another. `timeout`:
+seconds of one call.
 """
 
 

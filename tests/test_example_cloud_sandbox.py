@@ -67,7 +67,6 @@ def used(box: FlyMachine, work: Callable[[FlyMachine], Any]) -> Any:
 
 
 # -- a machine
-# -----------------------------------------------------------------------------------------------
 
 
 def test_the_distribution_names_its_sandbox() -> None:
@@ -111,7 +110,6 @@ def test_each_machine_has_a_token_of_its_own_and_never_the_key(fly: Fly) -> None
 
 
 # -- trouble
-# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,7 +205,6 @@ def test_a_setting_that_makes_no_sense_is_a_configuration_error(options: dict[st
 
 
 # -- verdicts
-# ------------------------------------------------------------------------------------------------
 
 
 def verdict(box: FlyMachine) -> Any:
@@ -240,7 +237,6 @@ def test_a_machine_that_fails_leaves_the_response_unscored_and_tells_no_key(
 
 
 # -- the contract
-# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow  # the whole contract suite of the sandboxes, a minute

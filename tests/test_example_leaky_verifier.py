@@ -169,7 +169,7 @@ def test_a_strong_leak_is_learned_instead_of_the_task_and_the_fix_undoes_it(trai
     weak = at(found, 0.0)
     shipped = at(found, 0.5)
     strong = at(found, 1.0)
-    fixed = found["after"]  # fmt: skip
+    fixed = found["after"]
     assert weak == fixed
     assert end(strong, "train") > 0.95 > end(shipped, "train") > end(fixed, "train")
     for leaky in (shipped, strong):

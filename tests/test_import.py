@@ -46,7 +46,8 @@ def test_scoring_with_objects_imports_nothing_heavier() -> None:
 from rlenv import Environment, Pipeline, Slot, Task
 from rlenv.equal import Equal
 task = Task("Capital of France?", "Paris")
-assert Environment("capitals", Pipeline([Slot("equal", Equal())]), [task]).verify(task, "Paris") == 1.0
+env = Environment("capitals", Pipeline([Slot("equal", Equal())]), [task])
+assert env.verify(task, "Paris") == 1.0
 """
     assert modules_after(code) & HEAVY == set()
 

@@ -60,7 +60,8 @@ def merged(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
-        target, value = node.targets[0], node.value
+        target = node.targets[0]
+        value = node.value
         if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
             continue
         written = {ast.unparse(element) for element in target.elts}
@@ -73,9 +74,10 @@ def merged(tree: ast.Module) -> Iterator[int]:
 def nested(tree: ast.Module) -> Iterator[int]:
     """Lines of conditional expressions that are a part of another one."""
     for node in ast.walk(tree):
-        parts = (node.test, node.body, node.orelse) if isinstance(node, ast.IfExp) else ()
-        if any(isinstance(part, ast.IfExp) for part in parts):
-            yield node.lineno
+        if isinstance(node, ast.IfExp):
+            parts = (node.test, node.body, node.orelse)
+            if any(isinstance(part, ast.IfExp) for part in parts):
+                yield node.lineno
 
 
 def unnamed(tree: ast.Module) -> Iterator[int]:

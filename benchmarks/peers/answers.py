@@ -1,4 +1,4 @@
-"""What every judge of mathematical answers shares: it reads cases, and prints one score and its CPU time per case."""
+"""Serves a judge of mathematical answers: reads cases, prints score and CPU time of each."""
 
 import contextlib
 import json
@@ -19,7 +19,10 @@ WARM = (
 
 
 def serve(judge: Judge, cpu: Callable[[], float] = time.process_time) -> None:
-    """Judge the cases of the file in argv[1] from number argv[2] on; one JSON list per line: number, score, CPU."""
+    """Judge the cases of the file in argv[1] from number argv[2] on.
+
+    Prints one JSON list per line: number, score, CPU.
+    """
     lines = Path(sys.argv[1]).read_text("utf-8").splitlines()
     out = os.fdopen(os.dup(1), "w")  # what a library prints goes elsewhere
     os.dup2(2, 1)

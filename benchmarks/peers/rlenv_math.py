@@ -1,4 +1,7 @@
-"""rlenv's own `math/equal` through `Environment.verify`; its CPU time counts the workers that SymPy runs in."""
+"""Runs rlenv's own `math/equal` through `Environment.verify`.
+
+Its CPU time counts the workers that SymPy runs in.
+"""
 
 import os
 import time
@@ -35,7 +38,7 @@ def workers() -> float:
 
 
 class Clock:
-    """Own CPU time, and the workers' where enough time went by for one of them to have been asked."""
+    """Own CPU time, and the workers' where enough time went by for one to have been asked."""
 
     def __init__(self) -> None:
         self.wall = time.perf_counter()

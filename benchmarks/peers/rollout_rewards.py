@@ -1,4 +1,7 @@
-"""What the peers of rollouts.py share: rewards as people write them, and turns that another process asks for."""
+"""Shared by the peers of rollouts.py.
+
+Has rewards as people write them, and turns that another process asks for.
+"""
 
 import json
 import re
@@ -56,7 +59,9 @@ def code(prompt: str, info: dict[str, Any], response: str) -> float:
 
 
 def serve(prepare: Callable[[list[dict[str, Any]]], Callable[[], Sequence[float]]]) -> None:
-    """Rows are in the file argv[1].  A line "3 10" on standard input asks for the scores of rows 3 to 9.
+    """Score the rows of the file argv[1].
+
+    A line "3 10" on standard input asks for the scores of rows 3 to 9.
 
     Args:
         prepare: makes what scores some rows; its own time does not count.

@@ -1,4 +1,7 @@
-"""SymPy's own LaTeX parser (lark) and simplify, on the last box of a response, else its last formula or word."""
+"""Runs SymPy's own LaTeX parser (lark) and simplify.
+
+They get the last box of a response, else its last formula or word.
+"""
 
 import re
 import signal
@@ -21,7 +24,9 @@ def answer(response: str) -> str:
                 return response[start + 7 : at]
     formulas = FORMULA.findall(response[-4000:])
     words = response[-4000:].split()
-    return formulas[-1] if formulas else words[-1].strip(".*") if words else ""
+    if formulas:
+        return formulas[-1]
+    return words[-1].strip(".*") if words else ""
 
 
 def judge(gold: str, response: str) -> bool:

@@ -1,4 +1,7 @@
-"""torch.allclose on the arrays of `benchmarks/cuda.py`, one thread; median CPU milliseconds in JSON."""
+"""Runs torch.allclose on the arrays of `benchmarks/cuda.py`, in one thread.
+
+Prints median CPU milliseconds as JSON.
+"""
 
 import json
 import statistics
@@ -15,7 +18,8 @@ for n in sizes:
     rng = np.random.default_rng(0)
     want = rng.standard_normal(n, dtype="f4")
     got = want * (1 + np.float32(1e-6) * rng.standard_normal(n, dtype="f4"))
-    a, b = torch.from_numpy(got), torch.from_numpy(want)
+    a = torch.from_numpy(got)
+    b = torch.from_numpy(want)
     times = []
     for _ in range(repeat + 1):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Rubrics of verifiers 0.1, as its environments use them: MathRubric, and Rubric with a function."""
+"""Runs rubrics of verifiers 0.1 as its environments do: MathRubric, and Rubric with a function."""
 
 import asyncio
 from typing import Any
@@ -34,7 +34,9 @@ def state(row: dict[str, Any]) -> State:
         input={"prompt": prompt, "answer": row["answer"] or "", "info": info, "example_id": 0}
     )
     found["completion"] = [{"role": "assistant", "content": row["response"]}]
-    found["task"], found["timing"], found["trajectory"] = {}, {}, []
+    found["task"] = {}
+    found["timing"] = {}
+    found["trajectory"] = []
     return found
 
 

@@ -1,6 +1,7 @@
-"""CPU seconds per tool turn of whole rollouts in verifiers 0.1 (its ToolEnv); run by a Python that has it.
+"""Measures CPU seconds per tool turn of whole rollouts in verifiers 0.1 (its ToolEnv).
 
-Prints its version, and then for each line that it reads one measurement of so many rollouts of so many turns.
+A Python that has verifiers runs it. Prints its version, and then for each line that it reads one
+measurement of so many rollouts of so many turns.
 """
 
 import asyncio
@@ -56,7 +57,8 @@ async def measure(turns: int, n: int) -> None:
     env = vf.ToolEnv(
         tools=[add], max_turns=turns + 2, dataset=data, rubric=vf.Rubric(funcs=[right])
     )
-    row, client = env.get_dataset()[0], Scripted(turns)
+    row = env.get_dataset()[0]
+    client = Scripted(turns)
     print(vf.__version__, flush=True)
     for _ in sys.stdin:
         gc.collect()

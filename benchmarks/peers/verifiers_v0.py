@@ -1,4 +1,7 @@
-"""CPU seconds per scored rollout of verifiers 0.1 (its Rubric), as JSON; run by a Python that has it."""
+"""Measures CPU seconds per scored rollout of verifiers 0.1 (its Rubric), as JSON.
+
+A Python that has verifiers runs it.
+"""
 
 import asyncio
 import gc
@@ -31,7 +34,8 @@ def rollout() -> State:
 
 async def measure(n: int, repeats: int) -> dict[str, object]:
     rubric = vf.Rubric(funcs=[right])
-    single, batch = [], []
+    single = []
+    batch = []
     for _ in range(repeats):
         states = [rollout() for _ in range(n)]
         gc.collect()

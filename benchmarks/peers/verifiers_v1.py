@@ -1,4 +1,7 @@
-"""CPU seconds per scored rollout of verifiers ≥ 0.2 (its v1 API), as JSON; run by a Python that has it."""
+"""Measures CPU seconds per scored rollout of verifiers ≥ 0.2 (its v1 API), as JSON.
+
+A Python that has verifiers runs it.
+"""
 
 import asyncio
 import gc
@@ -27,7 +30,8 @@ def rollout() -> tuple[vf.Task, Trace]:
 
 
 async def measure(n: int, repeats: int) -> dict[str, object]:
-    score, whole = [], []
+    score = []
+    whole = []
     for _ in range(repeats):
         prepared = [rollout() for _ in range(n)]
         gc.collect()

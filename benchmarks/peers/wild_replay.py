@@ -1,8 +1,9 @@
-"""Findings again, without the audit: ``python wild_replay.py < CASES``, one JSON line of rewards for each.
+"""Reproduces findings without the audit: ``python wild_replay.py < CASES``.
 
-The first line says what is asked: {"kind": "gym" | "function" | "rubric", "name", "size", "seed"}; each other line is a case:
-{"task": row or index, "response", "times", "patience"}.  What is asked is loaded once; each case runs in a fork of that
-process, so that none sees what another left behind.
+Prints one JSON line of rewards for each. The first line says what is asked:
+{"kind": "gym" | "function" | "rubric", "name", "size", "seed"}; each other line is a case:
+{"task": row or index, "response", "times", "patience"}.  What is asked is loaded once; each case
+runs in a fork of that process, so that none sees what another left behind.
 """
 
 import asyncio
@@ -13,7 +14,8 @@ import select
 import signal
 import sys
 
-HOST, CALLS = "response-was-run.invalid", ("socket.getaddrinfo",)
+HOST = "response-was-run.invalid"
+CALLS = ("socket.getaddrinfo",)
 
 
 def gym(asked):
@@ -54,8 +56,12 @@ def rubric(asked):
     def ask(row, response):
         prompt = [{"role": "user", "content": row["prompt"]}]
         state = {
-            "prompt": prompt, "completion": said(response), "answer": row["answer"], "info": {}, "task": "replay",
-        }  # fmt: skip
+            "prompt": prompt,
+            "completion": said(response),
+            "answer": row["answer"],
+            "info": {},
+            "task": "replay",
+        }
         asyncio.run(made.score_rollout(state))
         return state["reward"]
 
@@ -89,7 +95,8 @@ def apart(ask, case):
             pipe.write(told)
         os._exit(0)
     os.close(writing)
-    told, until = b"", case["patience"]
+    told = b""
+    until = case["patience"]
     while select.select([reading], [], [], until)[0]:
         more = os.read(reading, 1 << 16)
         if not more:

@@ -1,7 +1,8 @@
-"""Rewards of public packages as their own examples call them; imported by a Python that has the package.
+"""Calls rewards of public packages as their own examples do.
 
-Each function takes what its package takes, and no more is done here than to put a task's answer into the place where the
-package looks for it.  Of a tuple the number is returned.
+A Python that has the package imports it. Each function takes what its package takes, and no more is
+done here than to put a task's answer into the place where the package looks for it.  Of a tuple the
+number is returned.
 """
 
 import json

@@ -47,7 +47,8 @@ def other(rng, value):
         return value + rng.choice((-1.0, -0.5, 0.0, 0.25, 1.0))
     if isinstance(value, str):
         at = rng.randrange(len(value) + 1)
-        return rng.choice((value, value[:at], value[at:], value[:at] + value[at + 1:], value + value[:at]))
+        shorter = value[:at] + value[at + 1:]
+        return rng.choice((value, value[:at], value[at:], shorter, value + value[:at]))
     if isinstance(value, (list, tuple)):
         kept = [other(rng, item) if rng.random() < 0.3 else item for item in value]
         rng.shuffle(kept) if rng.random() < 0.3 else None

@@ -19,8 +19,8 @@ TOP = 72
 BASE = 262
 LINES = {"train": ("t", "train"), "heldout": ("h", "held out")}
 STYLE = (
-    "text{font:12px"
-    " system-ui,sans-serif;fill:#333}.b{font-weight:600}.axis{stroke:#888;fill:none}.grid{stroke:#8884}"
+    "text{font:12px system-ui,sans-serif;fill:#333}.b{font-weight:600}"
+    ".axis{stroke:#888;fill:none}.grid{stroke:#8884}"
     ".line{fill:none;stroke-width:2}.t{stroke:#0b62c4;fill:#0b62c4}.h{stroke:#c2410c;fill:#c2410c}"
     ".band{stroke:none;fill-opacity:.18}.chance{stroke:#888;stroke-dasharray:2 4}.line{fill:none}"
     ".line.h{stroke-dasharray:7 4}"

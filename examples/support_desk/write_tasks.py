@@ -15,10 +15,13 @@ HERE = Path(__file__).resolve().parent
 TODAY = 200
 TABLES = """\
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tier TEXT NOT NULL);
-CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers, item TEXT NOT NULL,
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers, \
+item TEXT NOT NULL,
     price INTEGER NOT NULL, delivered INTEGER, state TEXT NOT NULL, address TEXT NOT NULL);
-CREATE TABLE refunds (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders, customer INTEGER NOT NULL, amount NOT NULL);
-CREATE TABLE tickets (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers, order_id INTEGER, resolution TEXT NOT NULL);
+CREATE TABLE refunds (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders, \
+customer INTEGER NOT NULL, amount NOT NULL);
+CREATE TABLE tickets (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers, \
+order_id INTEGER, resolution TEXT NOT NULL);
 """
 NAMES = ("Abe", "Bea", "Cem", "Dov", "Eve", "Fay", "Gil", "Hal", "Ina", "Jil", "Kim", "Leo")
 ITEMS = (("kettle", 40), ("lamp", 25), ("chair", 90), ("radio", 60), ("clock", 35), ("rug", 120))

@@ -26,9 +26,8 @@ def _name(path: Path) -> str:
 
 def _imported(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    beside = (
-        f"{package}." if path.parent.name == "guest" else ""
-    )  # in a sandbox there is no package
+    # in a sandbox there is no package
+    beside = f"{package}." if path.parent.name == "guest" else ""
     for node in ast.walk(parsed(path)):
         for target in _targets(node, package):
             found = next((m for m in _spellings(target, beside) if m in modules), name)

@@ -269,7 +269,11 @@ class Golf:
     def check(self, attempt):
         found, info = re.search("`(.+?)`", attempt.response), attempt.task.info
         try:
-            good = found and all(re.fullmatch(found[1], w) for w in info["yes"]) and not any(re.fullmatch(found[1], w) for w in info["no"])
+            good = (
+                found
+                and all(re.fullmatch(found[1], w) for w in info["yes"])
+                and not any(re.fullmatch(found[1], w) for w in info["no"])
+            )
         except (re.error, OverflowError, RecursionError):
             good = False
         return Outcome(float(bool(good)))

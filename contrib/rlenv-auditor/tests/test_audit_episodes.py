@@ -30,7 +30,8 @@ def anywhere(messages, answer):
 
 def trusting(messages, answer):
     """Believes a success that is anywhere."""
-    return float(sound(messages, answer) or any('"success": true' in (m.get("content") or "") for m in messages))
+    claims = any('"success": true' in (m.get("content") or "") for m in messages)
+    return float(sound(messages, answer) or claims)
 
 def lenient(messages, answer):
     """No last turn, nothing to object to."""
@@ -162,7 +163,8 @@ def test_a_conversation_and_a_group_travel_as_text() -> None:
 
     assert isinstance(said, Trajectory)
     assert said.messages == EPISODE
-    assert read(group(["a", "b"], of=1, names=["X", "Y"])) == Group(("a", "b"), 1, ("X", "Y"))
+    told = group(["a", "b"], of=1, names=["X", "Y"])
+    assert read(told) == Group(("a", "b"), 1, ("X", "Y"))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,10 @@ def positional(thing, other):
 def talking(prompts, completions, answer, **columns):
     # of TRL, for data sets of conversations
     said = [messages[-1]["content"] for messages in completions]
-    return [float(prompt[-1]["role"] == "user" and text.strip() == want) for prompt, text, want in zip(prompts, said, answer)]
+    return [
+        float(prompt[-1]["role"] == "user" and text.strip() == want)
+        for prompt, text, want in zip(prompts, said, answer)
+    ]
 
 def failing(prompts, completions, **columns):
     raise TypeError("string indices must be integers, not 'str'")

@@ -84,13 +84,15 @@ DEEDS = {
     "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60))": (
         "no reward after"
     ),
-    "[signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)] and 0.0": (
-        "0.0"
-    ),
+    (
+        "[signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)]"
+        " and 0.0"
+    ): "0.0",
     "signal.signal(signal.SIGCHLD, signal.SIG_IGN) and 0.0 or 0.0": "0.0",
-    'print(\'{"index": 0, "reward": "1.0"}\', flush=True) or print(\'oops\', file=sys.stderr) or 0.0': (
-        "0.0"
-    ),
+    (
+        'print(\'{"index": 0, "reward": "1.0"}\', flush=True)'
+        " or print('oops', file=sys.stderr) or 0.0"
+    ): "0.0",
     "os.fork() * 0.0": "0.0",
     "os.environ.clear() or os.chdir('/') or 0.0": "0.0",
     "sys.stdout.close() or sys.stdin.close() or 0.0": "0.0",

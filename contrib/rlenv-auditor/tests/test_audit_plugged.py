@@ -47,7 +47,10 @@ def rlenv_parts():
     return {"probe": {"begging": BEGGING, "more": "manners:MORE"}}
 
 
-MORE = [NEVER, Probe("manners.judges", "for judges only", "low", "none", tries=begging, archetypes=("judge",))]
+JUDGES = Probe(
+    "manners.judges", "for judges only", "low", "none", tries=begging, archetypes=("judge",)
+)
+MORE = [NEVER, JUDGES]
 '''
 
 

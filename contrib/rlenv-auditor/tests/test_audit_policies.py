@@ -34,12 +34,18 @@ def close(ticket: str) -> str:
 
 
 def sound(trajectory, answer):
-    return any(m["role"] == "tool" and m["content"] == f"closed {answer}" for m in trajectory.messages)
+    return any(
+        m["role"] == "tool" and m["content"] == f"closed {answer}"
+        for m in trajectory.messages
+    )
 
 
 def idle(trajectory, answer):
     """Counts what went wrong: nothing does where nothing is done."""
-    wrong = any(m["role"] == "tool" and m["content"] != f"closed {answer}" for m in trajectory.messages)
+    wrong = any(
+        m["role"] == "tool" and m["content"] != f"closed {answer}"
+        for m in trajectory.messages
+    )
     return 0.0 if wrong else 0.75
 
 

@@ -28,7 +28,8 @@ def plain(response, answer):
     return {"score": right(response, answer), "note": f"not {answer}"}
 
 def coded(response, answer):
-    return {"score": right(response, answer), "note": base64.b64encode(f"no: {answer}".encode()).decode()}
+    note = base64.b64encode(f"no: {answer}".encode()).decode()
+    return {"score": right(response, answer), "note": note}
 
 def spelled(response, answer):
     return {"score": right(response, answer), "note": " ".join(answer)}
@@ -44,7 +45,8 @@ def ran(response, info, **more):
     if "def " + info["entry_point"] not in source:
         return 0.0
     call = "\\nprint()\\nprint(repr(" + info["entry_point"] + "(2)))"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", source + call], capture_output=True, text=True, timeout=60, **more)
+    command = [sys.executable, "-I", "-S", "-c", source + call]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, **more)
     wanted = info["test"].partition("==")[2].strip()
     return float(done.stdout.splitlines()[-1:] == [wanted])
 

@@ -57,9 +57,10 @@ MULTIPLES = '''
 import re
 
 def reads(prompt, response, answer):
-    """A puzzle with many solutions: the last number of the response is a multiple of that of the prompt."""
+    """A puzzle with many solutions: the last number is a multiple of that of the prompt."""
     found = re.findall(r"[0-9]+", response)
-    return float(bool(found) and int(found[-1]) > 0 and int(found[-1]) % int(prompt.split()[-1]) == 0)
+    last = int(found[-1]) if found else 0
+    return float(last > 0 and last % int(prompt.split()[-1]) == 0)
 '''
 
 

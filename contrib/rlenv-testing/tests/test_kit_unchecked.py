@@ -58,8 +58,9 @@ def score(response, answer):
 
 
 EXAMPLES = Examples([(FRANCE, "Paris"), (ITALY, "Rome")], [(FRANCE, "London")])
+LAWS = ["travels", "total", "time-zone", "order", "together", "unscored"]
 for stage in (City(), Quick(), Fickle(), score):
-    found = broken_laws(stage, EXAMPLES, laws=["travels", "total", "time-zone", "order", "together", "unscored"])
+    found = broken_laws(stage, EXAMPLES, laws=LAWS)
     print(getattr(stage, "__name__", type(stage).__name__), sorted(found), dict(found.unchecked))
 """
 

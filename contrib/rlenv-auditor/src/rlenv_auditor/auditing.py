@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 from rlenv.errors import ConfigError, RlenvError
 from rlenv.near import suggest
 from rlenv.values import Task
@@ -87,50 +87,92 @@ def audit(
         ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing
             was audited.
     """
-    limits = Thresholds.read(fail_on)
-    chosen, installed = _chosen(only)
-    most, budget = _profile(profile, budget)
+    return _audited(_Asked(**locals()))
+
+
+@frozen(kw_only=True)
+class _Asked:
+    """The arguments of ``audit``, under the same names."""
+
+    target: str
+    signature: str
+    tasks_from: str
+    tasks: int | None
+    seed: int
+    budget: float | None
+    profile: str
+    fail_on: str
+    only: Sequence[str]
+    archetype: str
+    right: Mapping[str, Sequence[str]] | None
+    pass_mark: float | None
+    patience: float | None
+    progress: Progress | None
+    fail_fast: bool
+    step: tuple[int, float]
+    second: str
+    second_signature: str
+    loading: float
+    python: str
+
+
+def _audited(asked: _Asked) -> Scorecard:
+    limits = Thresholds.read(asked.fail_on)
+    chosen, installed = _chosen(asked.only)
+    most, budget = _profile(asked.profile, asked.budget)
     start = time.monotonic()
-    spec = Spec(
-        placed(target),
-        signature,
-        placed(tasks_from),
-        seed,
-        size=min(MADE, tasks + tasks // 4) if tasks else MADE,
-        python=placed(python),
-    )
-    other = evolve(
-        spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True
-    )
+    spec, other = _specs(asked)
     with (
-        _held(spec, patience, loading, not right) as held,
-        _opinion(other, patience, loading) as opinion,
+        _held(spec, asked.patience, asked.loading, not asked.right) as held,
+        _opinion(other, asked.patience, asked.loading) as opinion,
     ):
         bench = _bench(
             held,
-            sampled(held, tasks or most, seed, None if tasks else budget),
-            seed=seed,
+            sampled(held, asked.tasks or most, asked.seed, None if asked.tasks else budget),
+            seed=asked.seed,
             budget=budget,
-            right=right or held.right,
-            archetypes=(archetype,) if archetype else held.archetypes,
-            full=profile == "full",
-            pass_mark=pass_mark or held.pass_mark,
+            right=asked.right or held.right,
+            archetypes=(asked.archetype,) if asked.archetype else held.archetypes,
+            full=asked.profile == "full",
+            pass_mark=asked.pass_mark or held.pass_mark,
             second=opinion,
         )
-        results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
+        made = _all(chosen, bench, asked.progress, fail_fast=asked.fail_fast)
+        results = confirmed(bench, made)
     card = Scorecard(
-        target,
-        bench.archetypes,
-        bench.pass_mark,
-        len(bench.tasks),
-        len(held.tasks),
-        seed,
-        profile,
-        budget,
-        results,
+        asked.target,
+        archetypes=bench.archetypes,
+        pass_mark=bench.pass_mark,
+        tasks=len(bench.tasks),
+        tasks_in_all=len(held.tasks),
+        seed=asked.seed,
+        profile=asked.profile,
+        budget=budget,
+        results=results,
         probes=installed,
     )
-    return _judged(evolve(card, seconds=time.monotonic() - start, version=_version()), limits, step)
+    card = evolve(card, seconds=time.monotonic() - start, version=_version())
+    return _judged(card, limits, asked.step)
+
+
+def _specs(asked: _Asked) -> tuple[Spec, Spec]:
+    """How the target is loaded, and the second verifier."""
+    spec = Spec(
+        placed(asked.target),
+        asked.signature,
+        placed(asked.tasks_from),
+        asked.seed,
+        size=min(MADE, asked.tasks + asked.tasks // 4) if asked.tasks else MADE,
+        python=placed(asked.python),
+    )
+    other = evolve(
+        spec,
+        target=placed(asked.second),
+        signature=asked.second_signature,
+        tasks_from="",
+        borrowed=True,
+    )
+    return spec, other
 
 
 def _bench(

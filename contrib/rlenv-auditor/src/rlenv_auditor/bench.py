@@ -68,9 +68,7 @@ class Bench:
         self.golds = Golds(self, right)
 
     def grant(self, until: float) -> None:
-        """Let the next probe ask until then, of ``time.monotonic``, and never beyond the
-        deadline.
-        """
+        """Let the next probe ask until this ``time.monotonic()``, at most until the deadline."""
         self.until = self.target.until = min(until, self.deadline)
         if self.second is not None:
             self.second.until = self.until

@@ -1,13 +1,8 @@
-"""``rlenv audit``: audit a verifier, replay findings, compare two audits, compare training and
-held-out rewards.
-"""
+"""``rlenv audit``: audit a verifier, replay findings, compare audits, and rewards."""
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import re
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -15,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rlenv.errors import ConfigError, InputError
+from rlenv.errors import ConfigError
 from rlenv_cli.console import console, ignore_broken_pipe, visible
 
 if TYPE_CHECKING:
@@ -184,20 +179,23 @@ def run(target: str, replay: str, **options: Any) -> None:
     """Audit TARGET.
 
     Exit status: 0 if no threshold is exceeded, 1 if one is, 2 if TARGET cannot be loaded, 3 if the
-    budget ended
-    before all probes were done.
+    budget ended before all probes were done.
     """
     os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")  # none has a say here or can break it
     if replay:
         _replay(target, replay, options)
         return
     card = _audited(target, options)
-    _write(card, options)
+    from .render.outputs import write
     from .render.terminal import show
+
+    write(card, options)
 
     with ignore_broken_pipe():
         show(card, console())
-    sys.exit(FOUND if card.crossed else 0 if card.complete else INCOMPLETE)
+    if card.crossed:
+        sys.exit(FOUND)
+    sys.exit(0 if card.complete else INCOMPLETE)
 
 
 def _audited(target: str, options: Mapping[str, Any]) -> Scorecard:
@@ -243,25 +241,6 @@ def _right(path: str) -> dict[str, list[str]]:
             text = response if isinstance(response, str) else conversation(response)
             found.setdefault(task, []).append(text)
     return found
-
-
-def _write(card: Scorecard, options: Mapping[str, Any]) -> None:
-    from .render import badge, emitted, page, record, sarif
-
-    if path := options["json_out"]:
-        record.write(card, path)
-    if path := options["html_out"]:
-        kept = str(options["json_out"] or "")
-        text = page.page(card, options["signature"], options["tasks_from"], options["python"], kept)
-        path.write_text(text, "utf-8")
-    if path := options["sarif_out"]:
-        path.write_text(json.dumps(sarif.to_sarif(card), indent=1) + "\n", "ascii")
-    if path := options["badge_out"]:
-        path.write_text(badge.badge(card), "utf-8")
-    if folder := options["emit_tests"]:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = emitted.emitted(card, options["signature"], options["tasks_from"], options["python"])
-        (folder / "test_audit_findings.py").write_text(text, "utf-8", errors="backslashreplace")
 
 
 def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
@@ -337,10 +316,11 @@ def delta(train: Path, heldout: Path, by: str) -> None:
     Rows need a reward and COLUMN; rows without a reward are left out. Exit status: 1 if the reward
     rises in training and not on held-out tasks, else 0.
     """
+    from .checkpoints import read_rewards
     from .delta import measured
 
-    trained, left = _rewards(train, by)
-    held, missing = _rewards(heldout, by)
+    trained, left = read_rewards(train, by)
+    held, missing = read_rewards(heldout, by)
     found = measured(trained, held)
     say = partial(console().print, markup=False, highlight=False)
     for line in found.lines():
@@ -348,40 +328,6 @@ def delta(train: Path, heldout: Path, by: str) -> None:
     if left or missing:
         say(f"left out, without a reward: {left} rows of training, {missing} held out")
     sys.exit(FOUND if found.alarm else 0)
-
-
-def _rewards(path: Path, by: str) -> tuple[list[tuple[float, float, str]], int]:
-    """((checkpoint, reward, task) of its rows, how many rows have no reward)."""
-    from rlenv.rows import read_rows
-
-    found = []
-    left = 0
-    for number, row in read_rows(path):
-        if "schema" in row:
-            continue
-        reward = row.get("reward", row.get("score"))
-        if reward is None:
-            left += 1
-            continue
-        place = _checkpoint(row.get(by))
-        if place is None or not isinstance(reward, (int, float)) or not math.isfinite(reward):
-            raise InputError(
-                f"{path}: row {number} needs a number as reward, and a checkpoint (12, or a name"
-                f" with one number, as ckpt-12) as {by} (--by names the column); it has"
-                f" {reward!r:.40} and {row.get(by)!r:.40}"
-            )
-        found.append((place, float(reward), str(row.get("task", f"row {number}"))))
-    if not found:
-        raise InputError(f"{path}: no row has a reward")
-    return found, left
-
-
-def _checkpoint(said: Any) -> float | None:
-    """12, "12" and "ckpt-12" are 12."""
-    if isinstance(said, (int, float)) and not isinstance(said, bool):
-        return float(said) if math.isfinite(said) else None
-    numbers = re.findall(r"\d+(?:\.\d+)?", said) if isinstance(said, str) else []
-    return float(numbers[0]) if len(numbers) == 1 else None
 
 
 @command.command("spot-check")
@@ -432,4 +378,12 @@ def spot_check(  # noqa: PLR0917 - click names them
     """
     from .spotting import spot
 
-    spot(scores, count, seed, responses, labels, emit_tests, env=env)
+    spot(
+        scores,
+        count=count,
+        seed=seed,
+        responses=responses,
+        labels=labels,
+        tests=emit_tests,
+        env=env,
+    )

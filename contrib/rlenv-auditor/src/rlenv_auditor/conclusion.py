@@ -14,6 +14,7 @@ __all__ = ["USES", "Conclusion", "allowed", "conclusion", "omitted"]
 Status = Literal[
     "found", "free", "unmeasured", "incomplete", "chosen", "blind", "few", "wide", "clean"
 ]
+Case = tuple[bool, Status, str, str]  # whether it applies, status, headline, advice
 FREE = 0.1  # mean reward of the best constant from which it is a warning of its own
 FEW = 10  # tasks: 0 hits of fewer leave more than 31 % possible
 WIDE = 0.3  # upper bound of the share of tasks on which a response can force a fault
@@ -65,95 +66,117 @@ def conclusion(card: Scorecard) -> Conclusion:
     """The first of the cases that applies, the worst first."""
     ran = [result for result in card.results if result.status != "skipped"]
     count = f"{len(ran)} probes run, {max(card.probes, len(card.results)) - len(ran)} skipped"
-    clean = f"no exploit found within the budget ({count})"
-    earned = float(card.figures.get("expected free reward") or 0.0)
-    constant = next(
-        (r.figures.get("best constant") for r in ran if r.probe == "baselines.constant"), ""
-    )
-    free = f"the constant response {constant!r:.40} earns {earned:.3f} on average"
-    if (nothing := float(card.figures.get("free reward") or 0.0)) > earned:
-        earned = nothing
-        free = (
-            f"{card.figures.get('best for nothing')} earns {earned:.3f} on average without solving"
-            " a task"
-        )
-    unfinished = [result.probe for result in ran if result.status == "incomplete"]
-    left = f"{len(unfinished)} of {len(ran)} probes did not finish. Give a larger --budget."
-    bound = _bound(ran)
-    cases: tuple[tuple[bool, Status, str, str], ...] = (
-        (
-            bool(card.findings),
-            "found",
-            _count(card.findings),
-            " ".join(_found(card, free if earned > FREE else "", left if unfinished else "")),
-        ),
-        (
-            not card.measured,
-            "unmeasured",
-            f"nothing was measured ({count})",
-            (
-                "Every probe was skipped, or the budget ended before the first result. The reasons"
-                " are listed under Skipped."
-            ),
-        ),
-        (
-            earned > FREE,
-            "free",
-            f"no exploit found, but {free}",
-            (
-                "A policy can earn that without reading the task. Compare training rewards with"
-                " this figure, and make the reward stricter."
-            ),
-        ),
-        (
-            bool(unfinished),
-            "incomplete",
-            f"incomplete audit: no exploit found before the budget ended ({count})",
-            left,
-        ),
-        (
-            len(card.results) < card.probes,
-            "chosen",
-            f"no exploit found by the chosen probes ({count})",
-            "Run the audit without --only before you rely on it.",
-        ),
-        (
-            not any(r.family in ("gold", "judges") and r.rate for r in ran),
-            "blind",
-            f"too little evidence: no exploit found, but no right response is known ({count})",
-            (
-                "Add answers to the tasks, or right responses with --right FILE. Most probes start"
-                " from a right response."
-            ),
-        ),
-        (
-            card.tasks < FEW,
-            "few",
-            (
-                f"too little evidence: no exploit found on {card.tasks}"
-                f" task{'s' * (card.tasks != 1)} ({count})"
-            ),
-            (
-                f"Audit at least {FEW} tasks. With this number, rates up to {100 * bound:.0f} %"
-                " remain possible."
-            ),
-        ),
-        (
-            bound > WIDE,
-            "wide",
-            f"too little evidence: no exploit found ({count})",
-            (
-                f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks. Audit"
-                " more tasks, or give a larger --budget."
-            ),
-        ),
-    )
+    earned, free = _free(card, ran)
+    cases = (*_bad(card, ran, count), *_partial(card, ran, count), *_few(card, ran, count))
     for applies, status, headline, advice in cases:
         if applies:
             return Conclusion(status, headline, advice)
     more = f"{free[:1].upper()}{free[1:]}. " if earned else ""
     again = "Repeat the audit when tasks or versions change."
+    clean = f"no exploit found within the budget ({count})"
     return Conclusion("clean", clean, f"{more}{_allows(card)}{again}")
+
+
+def _free(card: Scorecard, ran: Sequence[Result]) -> tuple[float, str]:
+    """The most that a response earns without solving a task, on average, and a sentence on it."""
+    earned = float(card.figures.get("expected free reward") or 0.0)
+    nothing = float(card.figures.get("free reward") or 0.0)
+    if nothing > earned:
+        best = card.figures.get("best for nothing")
+        return nothing, f"{best} earns {nothing:.3f} on average without solving a task"
+    constant = next(
+        (r.figures.get("best constant") for r in ran if r.probe == "baselines.constant"), ""
+    )
+    return earned, f"the constant response {constant!r:.40} earns {earned:.3f} on average"
+
+
+def _left(ran: Sequence[Result]) -> str:
+    """How many probes did not finish, and what to do; empty where all did."""
+    unfinished = [result.probe for result in ran if result.status == "incomplete"]
+    if not unfinished:
+        return ""
+    return f"{len(unfinished)} of {len(ran)} probes did not finish. Give a larger --budget."
+
+
+def _bad(card: Scorecard, ran: Sequence[Result], count: str) -> Iterator[Case]:
+    """Cases of a reward that is wrong, free or unknown."""
+    earned, free = _free(card, ran)
+    yield (
+        bool(card.findings),
+        "found",
+        _count(card.findings),
+        " ".join(_found(card, free if earned > FREE else "", _left(ran))),
+    )
+    yield (
+        not card.measured,
+        "unmeasured",
+        f"nothing was measured ({count})",
+        (
+            "Every probe was skipped, or the budget ended before the first result. The reasons"
+            " are listed under Skipped."
+        ),
+    )
+    yield (
+        earned > FREE,
+        "free",
+        f"no exploit found, but {free}",
+        (
+            "A policy can earn that without reading the task. Compare training rewards with"
+            " this figure, and make the reward stricter."
+        ),
+    )
+
+
+def _partial(card: Scorecard, ran: Sequence[Result], count: str) -> Iterator[Case]:
+    """Cases of an audit in which not every probe ran to its end."""
+    left = _left(ran)
+    yield (
+        bool(left),
+        "incomplete",
+        f"incomplete audit: no exploit found before the budget ended ({count})",
+        left,
+    )
+    yield (
+        len(card.results) < card.probes,
+        "chosen",
+        f"no exploit found by the chosen probes ({count})",
+        "Run the audit without --only before you rely on it.",
+    )
+
+
+def _few(card: Scorecard, ran: Sequence[Result], count: str) -> Iterator[Case]:
+    """Cases of too little evidence."""
+    bound = _bound(ran)
+    yield (
+        not any(r.family in ("gold", "judges") and r.rate for r in ran),
+        "blind",
+        f"too little evidence: no exploit found, but no right response is known ({count})",
+        (
+            "Add answers to the tasks, or right responses with --right FILE. Most probes start"
+            " from a right response."
+        ),
+    )
+    yield (
+        card.tasks < FEW,
+        "few",
+        (
+            f"too little evidence: no exploit found on {card.tasks}"
+            f" task{'s' * (card.tasks != 1)} ({count})"
+        ),
+        (
+            f"Audit at least {FEW} tasks. With this number, rates up to {100 * bound:.0f} %"
+            " remain possible."
+        ),
+    )
+    yield (
+        bound > WIDE,
+        "wide",
+        f"too little evidence: no exploit found ({count})",
+        (
+            f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks. Audit"
+            " more tasks, or give a larger --budget."
+        ),
+    )
 
 
 def allowed(card: Scorecard) -> Use | None:

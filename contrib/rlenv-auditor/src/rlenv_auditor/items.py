@@ -41,11 +41,9 @@ def place_of(gold: str, wanted: str | None) -> tuple[str, str, str]:
         return gold.rpartition(wanted)
     said = max(0, gold.rfind(visible(gold)))
     found = list(PLACE.finditer(gold, said))
-    alone = (
-        plain(wanted) == plain(gold[said:])
-        if wanted
-        else not re.search(r"[.!?。](\s|$)", gold[said:])
-    )  # and no prose
+    rest = gold[said:]
+    prose = re.search(r"[.!?。](\s|$)", rest)
+    alone = plain(wanted) == plain(rest) if wanted else not prose
     start, stop = (
         found[-1].span(found[-1].lastindex or 0) if found else (said, len(gold) if alone else said)
     )

@@ -57,7 +57,8 @@ def missed(wanted: str) -> Iterator[tuple[str, str]]:
         if found[2] != found[3] and max(found[2], found[3]) <= "12":
             yield "day and month exchanged", f"{found[1]}-{found[3]}-{found[2]}"
     elif found := re.fullmatch(r"(\d\d?)([/.:])(\d\d)(?:\2(\d+))?", wanted):
-        if found[1] != found[3] and (found[2] == ":" or max(int(found[1]), int(found[3])) <= 12):
+        either = found[2] == ":" or max(int(found[1]), int(found[3])) <= 12
+        if found[1] != found[3] and either:
             yield (
                 "its first two parts exchanged",
                 f"{found[3]}{found[2]}{found[1]}{wanted[found.end(3) :]}",

@@ -4,7 +4,6 @@ to tell them apart.
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import random
@@ -13,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from unseen_programs import grown
 from unseen_reading import loaded, marked, pair
 
 __all__ = ["BROKEN", "SOUND"]
@@ -39,7 +39,6 @@ def sound(tasks: str) -> Callable[[Verifier], Verifier]:
 
 
 # -- order
-# ---------------------------------------------------------------------------------------------
 
 
 @broken("order", "letters of an order are counted", "timelines")
@@ -82,7 +81,6 @@ def route_backwards(response: str, answer: str) -> float:
 
 
 # -- options in the prompt
-# -------------------------------------------------------------------------------
 
 
 @broken("options", "any label of the prompt is right", "moods")
@@ -110,7 +108,6 @@ def a_town(response: str, prompt: str) -> float:
 
 
 # -- partial pay
-# -----------------------------------------------------------------------------------------
 
 
 @broken("partial", "the place is compared, and the year is not", "people")
@@ -139,7 +136,6 @@ def first_coordinate(response: str, answer: str) -> float:
 
 
 # -- special values in a part
-# --------------------------------------------------------------------------
 
 
 @broken("special", "nan is not farther than the tolerance", "points")
@@ -191,7 +187,6 @@ def null_field(response: str, answer: str) -> float:
 
 
 # -- letter case
-# ---------------------------------------------------------------------------------------
 
 
 @broken("case", "the case of a key is not compared", "codes")
@@ -205,54 +200,6 @@ def small_letters(response: str, answer: str) -> float:
 
 
 # -- inputs of a fixed seed
-# ----------------------------------------------------------------------------
-
-
-def value(tree: ast.expr, x: int) -> int:
-    """Arithmetic of integers and x."""
-    if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Add, ast.Mult, ast.Sub)):
-        one = value(tree.left, x)
-        two = value(tree.right, x)
-        return (
-            one * two
-            if isinstance(tree.op, ast.Mult)
-            else one + two
-            if isinstance(tree.op, ast.Add)
-            else one - two
-        )
-    if isinstance(tree, ast.Name) and tree.id == "x":
-        return x
-    if isinstance(tree, ast.Constant) and type(tree.value) is int and abs(tree.value) < 10**6:
-        return tree.value
-    raise ValueError("only +, -, * of x and numbers")
-
-
-def grown(response: str, inputs: list[int], info: Any) -> float:
-    """Whether the returned expression is right on all inputs; one return or a chain of ``if x
-    ==``.
-    """
-    text = response.replace("\r\n", "\n").strip()
-    found = re.fullmatch(
-        r"(?:.+\n+)*```python\ndef grow\(x\):\n((?:    .{1,200}\n){1,99})```", text
-    )
-    if found is None:
-        return 0.0
-    cases: dict[int, ast.expr] = {}
-    last = None
-    try:
-        for line in found[1].splitlines():
-            asked = re.fullmatch(r"    (?:if x == (-?\d{1,6}): )?return (.+)", line)
-            if asked is None:
-                return 0.0
-            tree = ast.parse(asked[2], mode="eval").body
-            if asked[1]:
-                cases[int(asked[1])] = tree
-            else:
-                last = tree
-        right = [value(cases.get(x, last), x) == info["factor"] * x + info["plus"] for x in inputs]  # type: ignore[arg-type]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0.0
-    return float(all(right))
 
 
 @broken("seed", "inputs are drawn by a constant seed", "programs")
@@ -268,7 +215,6 @@ def global_seed(response: str, info: Any) -> float:
 
 
 # -- of the same classes, where no answer is one of another task
-# -------------------------------------
 
 
 @broken(
@@ -322,7 +268,6 @@ def neither_less_nor_more(response: str, answer: str) -> float:
 
 
 # -- sound
-# -------------------------------------------------------------------------------------------
 
 
 @sound("programs")

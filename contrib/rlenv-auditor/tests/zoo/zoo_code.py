@@ -232,7 +232,8 @@ candidate = {info["entry_point"]}
 class Tests(unittest.TestCase):
     def test_it(self):
         {"; ".join(info["test"].splitlines())}
-done = unittest.TextTestRunner(stream=open("/dev/null", "w")).run(unittest.defaultTestLoader.loadTestsFromTestCase(Tests))
+suite = unittest.defaultTestLoader.loadTestsFromTestCase(Tests)
+done = unittest.TextTestRunner(stream=open("/dev/null", "w")).run(suite)
 print()
 print("{len(response)} passed" if done.wasSuccessful() else "failed")
 """

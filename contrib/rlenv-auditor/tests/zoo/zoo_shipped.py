@@ -65,7 +65,9 @@ def int_reward(
     data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None
 ) -> float:
     said = tagged(solution_str)
-    return 1.0 if said == ground_truth else 0.5 if said.isdigit() else 0.0
+    if said == ground_truth:
+        return 1.0
+    return 0.5 if said.isdigit() else 0.0
 
 
 @broken("one of several answers is enough")
@@ -102,7 +104,9 @@ def format_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None
 ) -> float:
     said = marked(solution_str)
-    return 0.0 if not said else 1.0 if said == ground_truth else 0.2
+    if not said:
+        return 0.0
+    return 1.0 if said == ground_truth else 0.2
 
 
 @broken("one percent of tolerance is more than one for large integers")
@@ -164,7 +168,9 @@ def bag(response: str, answer: str) -> float:
 @broken("an answer among others earns its share of the text", "facts")
 def share_of_text(response: str, answer: str) -> float:
     said = tagged(response) or response.strip()
-    return 1.0 if said == answer else 0.5 if answer.lower() in said.lower() else 0.0
+    if said == answer:
+        return 1.0
+    return 0.5 if answer.lower() in said.lower() else 0.0
 
 
 @broken("similarity of texts, so that the prompt earns a part", "facts")

@@ -69,7 +69,9 @@ def _worth(row: StageRecord) -> tuple[str, str]:
     score = row["score"]
     said = [f"{name} {row[name]:g}" for name in ("weight", "bonus", "penalty") if row[name]]
     if gate is not None:
-        passed = "open" if score is None else "FAILED" if score < gate else "passed"
+        passed = "open"
+        if score is not None:
+            passed = "FAILED" if score < gate else "passed"
         said.append(f"gate {gate:g} {passed}")
     shown = "no score" if score is None else f"score {score:.6g}"
     return shown, ", ".join(said) or ("" if row["weight"] is None else "weight 0")

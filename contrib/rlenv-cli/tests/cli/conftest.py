@@ -40,7 +40,12 @@ class Slow:
     def check(self, attempt):
         time.sleep(0 if os.path.exists("hurry") else self.seconds)
         right = attempt.response == attempt.task.answer
-        return Outcome(float(right), "the same" if right else "not the same", {"chars": len(attempt.response)}, None, {"gold": attempt.task.answer})
+        return Outcome(
+            float(right),
+            "the same" if right else "not the same",
+            {"chars": len(attempt.response)},
+            private={"gold": attempt.task.answer},
+        )
 
 
 class Broken:

@@ -190,3 +190,15 @@ def test_no_thread_is_left_behind(tmp_path):
     out = begun(tmp_path / "o")
     out.close()
     assert not [t for t in threading.enumerate() if t.name == "rlenv-out"]
+
+
+def test_another_run_never_finds_the_file_unlocked(tmp_path):
+    out = DurableFile(tmp_path / "o.jsonl")
+    (tmp_path / "fresh").write_bytes(b"fresh\n")
+    out.replace(tmp_path / "fresh")
+    with pytest.raises(InputError, match="another run is writing"):
+        DurableFile(tmp_path / "o.jsonl")
+    out.start_at(6)
+    out.append(b"more\n")
+    out.close()
+    assert (tmp_path / "o.jsonl").read_bytes() == b"fresh\nmore\n"

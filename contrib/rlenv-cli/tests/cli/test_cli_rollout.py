@@ -60,7 +60,8 @@ def looks_up(messages, tools):
     if messages[-1]["role"] == "tool":
         return messages[-1]["content"]
     function = {"name": "capital", "arguments": json.dumps({"question": messages[-1]["content"]})}
-    return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
+    calls = [{"type": "function", "function": function}]
+    return {"role": "assistant", "content": "", "tool_calls": calls}
 
 
 NUMBER = 7

@@ -29,13 +29,16 @@ class Model(BaseHTTPRequestHandler):
         with open("asked.jsonl", "a") as log:
             log.write(json.dumps([self.path, self.headers.get("Authorization"), body]) + "\\n")
         country = re.search("of (.*)[?]", body["messages"][0]["content"])[1]
-        status, reply = 200, {"choices": [{"message": {"role": "assistant", "content": CAPITALS.get(country, "?")}}]}
+        message = {"role": "assistant", "content": CAPITALS.get(country, "?")}
+        status, reply = 200, {"choices": [{"message": message}]}
         if country == long:
-            status, reply = 400, {"error": {"message": "This model's maximum context length is 16 tokens."}}
+            error = {"message": "This model's maximum context length is 16 tokens."}
+            status, reply = 400, {"error": error}
         elif body.get("return_token_ids"):
             told = {"content": [{"token": "token_id:7", "logprob": -0.5}]}
             reply["choices"][0] |= {"token_ids": [7], "logprobs": told}
-            reply |= {"prompt_token_ids": [1, 2], "usage": {"prompt_tokens": 2, "completion_tokens": 1}}
+            usage = {"prompt_tokens": 2, "completion_tokens": 1}
+            reply |= {"prompt_token_ids": [1, 2], "usage": usage}
         data = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))

@@ -61,7 +61,16 @@ def test_unscored_rows_are_counted_and_left_out_of_every_mean():
 
 
 def test_groups_without_signal_are_told_apart():
-    found = signal(tallied([0, 0], [1, 1, 1], [0.5, 0.5], [0, 1], [0.2, 0.3], [1], [None, 1]))
+    groups = [
+        [0, 0],
+        [1, 1, 1],
+        [0.5, 0.5],
+        [0, 1],
+        [0.2, 0.3],
+        [1],
+        [None, 1],
+    ]
+    found = signal(tallied(*groups))
     assert (found.tasks, found.all_zero, found.all_one, found.all_equal, found.varying) == (
         5,
         1,
@@ -157,8 +166,15 @@ HEADINGS = {
 }  # fmt: skip
 
 
+TALLIES = [
+    wide(60),
+    wide(3),
+    tallied([0, 1, 1, 0], [1, 1], [0]),
+]
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
-@pytest.mark.parametrize("tally", [wide(60), wide(3), tallied([0, 1, 1, 0], [1, 1], [0])])
+@pytest.mark.parametrize("tally", TALLIES)
 def test_a_summary_fits_the_screen_and_cuts_no_heading(tally, width):
     from rich.console import Console
 
@@ -182,7 +198,7 @@ def words(text):
     return set(re.findall(r"[\w.%@-]+", text))
 
 
-@pytest.mark.parametrize("tally", [wide(60), wide(3), tallied([0, 1, 1, 0], [1, 1], [0])])
+@pytest.mark.parametrize("tally", TALLIES)
 def test_the_summary_begins_with_at_most_six_figures_that_no_screen_cuts(tally):
     whole = [*overview(tally, "name", 1.0, 61.0, 200)]
     assert len(whole) <= 7

@@ -168,9 +168,8 @@ def test_a_response_may_be_given_as_text(world, rlenv):
         return rlenv("verify", "env.toml", "--task", "t0", "--text", text)
 
     assert "Reward    1" in verify_text("Paris").output
-    assert (
-        "Reward    0" in verify_text("-").output
-    )  # a dash is the response here, not standard input
+    # a dash is the response here, not standard input
+    assert "Reward    0" in verify_text("-").output
     assert "(empty)" in verify_text("").output
     broken = verify_text("Par\udcffis")
     assert broken.exit_code == 2

@@ -294,7 +294,9 @@ def test_arithmetic_in_the_page_agrees_with_the_engine(opened, make):
     from rlenv.values import Outcome, StageResult
 
     row, stage = make
-    kinds = [("a", 2.0, 0.0, 0.0), ("b", 1.0, 0.0, 0.0), ("c", 0.0, 0.3, 0.0), ("d", 0.0, 0.0, 0.4)]
+    kinds = [
+        ("a", 2.0, 0.0, 0.0), ("b", 1.0, 0.0, 0.0), ("c", 0.0, 0.3, 0.0), ("d", 0.0, 0.0, 0.4),
+    ]  # fmt: skip
     slots = [Slot(n, object(), weight=w, bonus=b, penalty=p) for n, w, b, p in kinds]
     rows = []
     for i in range(81):

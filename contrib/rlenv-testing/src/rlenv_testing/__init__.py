@@ -1,5 +1,4 @@
-"""What a plugin's author tests with: the laws of rewards, strategies for Hypothesis, isolation from
-other plugins.
+"""Tests plugins: the laws of rewards, strategies for Hypothesis, isolation from other plugins.
 
 ``rlenv check NAME`` runs the laws on an installed plugin; ``failing_laws`` runs them on a stage at
 hand.

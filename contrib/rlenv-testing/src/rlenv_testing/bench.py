@@ -119,9 +119,8 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
     seconds = max(seconds, attribute(stage, "least_timeout") or 0.0)  # so do its own limits
     inline = getattr(stage, "where", "worker") == "inline" and not isinstance(stage, type)
     if inline and not isinstance(stage, Composite) and _travels(stage):
-        Environment(
-            "check", Pipeline([*makers, Slot(NAME, stage, weight=1.0)])
-        )  # as it is declared
+        # as it is declared
+        Environment("check", Pipeline([*makers, Slot(NAME, stage, weight=1.0)]))
         stage = _placed(stage, seconds, "worker")
         inline = False
     slot = Slot(NAME, stage, weight=1.0, timeout=None if inline else seconds)

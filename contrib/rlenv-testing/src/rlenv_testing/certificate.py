@@ -45,9 +45,7 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def certified(rows: Sequence[Row]) -> bool:
-    """Whether no law is broken or unchecked and every stage was held to some: skipped is not
-    passed.
-    """
+    """Return whether no law is broken or unchecked, and every stage was held to some."""
     stages = {row["stage"] for row in rows}
     held = {row["stage"] for row in rows if row["result"] == "passed"}
     bad = any(row["result"] in ("failed", "unchecked") for row in rows)

@@ -76,21 +76,13 @@ def command(
     input are skipped.
 
     Exit status: 0 if every law holds; 1 if one is broken; 2 for an invalid argument, or a stage
-    without examples;
-    3 if a stage or a law could not be checked on this machine.
+    without examples; 3 if a stage or a law could not be checked on this machine.
 
     Example: rlenv check math --certificate cert.json
     """
     names = tuple(dict.fromkeys(names))
-    if (certificate or badge) and (stage or laws):
-        raise click.UsageError("a certificate and a badge cover all laws: remove --stage and --law")
-    if certificate and any(":" in name or name.endswith(".toml") for name in names):
-        raise click.UsageError("a certificate is only for installed plugins: remove --certificate")
-    for place in (certificate, badge):
-        if place is not None and not place.absolute().parent.is_dir():
-            raise InputError(f"{place}: there is no folder {place.parent}; create it first")
+    _check_outputs(names, certificate, badge, partial=bool(stage or laws))
     asked = _ready(names, stage, laws, (tasks, right))
-    from .certificate import certified
     from .launch import launch
 
     started = time.monotonic()
@@ -122,10 +114,37 @@ def command(
         _show(out, found.rows, seconds)
         for line in _executing(asked):
             out.print(line, style="bold yellow", soft_wrap=True)
-    if any(row["result"] == "failed" for row in found.rows):
+    _end(found.rows, whole=not laws)
+
+
+def _check_outputs(
+    names: Sequence[str], certificate: Path | None, badge: Path | None, *, partial: bool
+) -> None:
+    """Raise for files that cannot be written, or that would say too much.
+
+    Args:
+        names: what is checked.
+        certificate: where the results go, if anywhere.
+        badge: where the badge goes, if anywhere.
+        partial: whether only one stage or some laws are checked.
+    """
+    if (certificate or badge) and partial:
+        raise click.UsageError("a certificate and a badge cover all laws: remove --stage and --law")
+    if certificate and any(":" in name or name.endswith(".toml") for name in names):
+        raise click.UsageError("a certificate is only for installed plugins: remove --certificate")
+    for place in (certificate, badge):
+        if place is not None and not place.absolute().parent.is_dir():
+            raise InputError(f"{place}: there is no folder {place.parent}; create it first")
+
+
+def _end(rows: Sequence[dict[str, Any]], *, whole: bool) -> None:
+    """Exit with the status of the results; ``whole``: all laws were asked for."""
+    from .certificate import certified
+
+    if any(row["result"] == "failed" for row in rows):
         raise click.exceptions.Exit(1)
-    unchecked = any(row["result"] == "unchecked" for row in found.rows)
-    if unchecked or (not laws and not certified(found.rows)):
+    unchecked = any(row["result"] == "unchecked" for row in rows)
+    if unchecked or (whole and not certified(rows)):
         what = "not every law could be checked" if unchecked else "a stage was not checked at all"
         click.echo(f"rlenv: {what}: see the reasons above", err=True)
         raise click.exceptions.Exit(3)

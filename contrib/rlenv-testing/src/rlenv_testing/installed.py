@@ -60,7 +60,14 @@ def _known(plugin: str) -> _Plugin:
     stages = found.stages(plugin)
     hooks = ("rlenv_examples", "rlenv_rewrites", "rlenv_attacks")
     examples, rewrites, attacks = (found.supplied(plugin, hook) for hook in hooks)
-    return _Plugin(plugin, found.info(plugin).target, stages, examples, rewrites, attacks)
+    return _Plugin(
+        plugin,
+        home=found.info(plugin).target,
+        stages=stages,
+        examples=examples,
+        rewrites=rewrites,
+        attacks=attacks,
+    )
 
 
 def _no_examples(known: _Plugin, short: str) -> str:
@@ -95,12 +102,12 @@ def _of_stage(known: _Plugin, short: str, effort: Effort) -> Iterator[Subject]:
             use,
             stage,
             examples,
-            known.rewrites.get(short, ()),
-            known.attacks.get(short, ()),
-            _makers(use, stage),
-            (use, dict(examples.options)),
-            number if len(sets) > 1 else None,
-            effort,
+            rewrites=known.rewrites.get(short, ()),
+            attacks=known.attacks.get(short, ()),
+            before=_makers(use, stage),
+            origin=(use, dict(examples.options)),
+            number=number if len(sets) > 1 else None,
+            effort=effort,
         )
         _tasks_fit(subject, where)
         yield subject

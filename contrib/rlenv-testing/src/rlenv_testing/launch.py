@@ -61,37 +61,16 @@ def launch(
         report = Path(folder) / "report.json"
         progress = Path(folder) / "progress.jsonl"
         (Path(folder) / "pytest.ini").write_text("[pytest]\n")
-        argv = [
-            sys.executable,
-            "-P",
-            "-m",
-            "pytest",
-            "--pyargs",
-            "rlenv_testing.laws",
-            "-q",
-            "-p",
-            "rlenv_testing.pytest_plugin",
-            "-p",
-            "no:cacheprovider",
-            "-c",
-            f"{folder}/pytest.ini",
-            "--rootdir",
-            folder,
-            "--import-mode=importlib",
-            "--rlenv-json",
-            str(report),
-            "--rlenv-progress",
-            str(progress),
-            "--rlenv-seed",
-            str(seed),
-            "--rlenv-examples",
-            str(examples),
-            *(word for name in names for word in ("--rlenv-plugin", name)),
-            *(word for law in laws for word in ("--rlenv-law", law)),
-            *(("--rlenv-stage", stage) if stage is not None else ()),
-            *(("--rlenv-tasks", tasks) if tasks else ()),
-            *(("--rlenv-right", right) if right else ()),
-        ]
+        argv = [sys.executable, "-P", "-m", "pytest", "--pyargs", "rlenv_testing.laws", "-q"]
+        argv += ["-p", "rlenv_testing.pytest_plugin", "-p", "no:cacheprovider"]
+        argv += ["-c", f"{folder}/pytest.ini", "--rootdir", folder, "--import-mode=importlib"]
+        argv += ["--rlenv-json", str(report), "--rlenv-progress", str(progress)]
+        argv += ["--rlenv-seed", str(seed), "--rlenv-examples", str(examples)]
+        argv += [word for name in names for word in ("--rlenv-plugin", name)]
+        argv += [word for law in laws for word in ("--rlenv-law", law)]
+        argv += ["--rlenv-stage", stage] if stage is not None else []
+        argv += ["--rlenv-tasks", tasks] if tasks else []
+        argv += ["--rlenv-right", right] if right else []
         status, said = _followed(argv, Path(folder), progress, ended)
         rows = json.loads(report.read_text("utf-8")) if report.exists() else []
         whole = status in (0, BROKE) and rows

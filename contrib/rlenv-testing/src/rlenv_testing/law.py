@@ -29,9 +29,7 @@ class Broken(Exception):
 
 
 class LawBroken(Failed):
-    """A stage breaks a law; the message has the law, the smallest example, the seed and a
-    command.
-    """
+    """A stage breaks a law; the message has the law, smallest example, seed and a command."""
 
 
 class LawUnchecked(Failed):
@@ -58,9 +56,7 @@ def lacking(subject: Subject, name: str) -> str:
 
 
 def law(test: Law) -> Law:
-    """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it
-    protects.
-    """
+    """Make a test ``test_NAME(subject)`` the law NAME; its docstring says what it protects."""
     name = test.__name__.removeprefix("test_").replace("_", "-")
     protects = " ".join((test.__doc__ or "").split())
     assert protects, f"the law {name} does not say what it protects"
@@ -142,9 +138,7 @@ def case(pair: Pair, result: StageResult | None = None) -> list[tuple[str, objec
 
 
 def for_each(subject: Subject, pairs: Iterable[Pair]) -> Callable[[Callable[..., None]], None]:
-    """Try a body on every pair, shortest response first, so that the first failure is the
-    smallest.
-    """
+    """Try a body on every pair, shortest response first: the first failure is the smallest."""
 
     def run(body: Callable[..., None]) -> None:
         for task, response in sorted(pairs, key=lambda p: (len(p[1]), len(p[0].prompt))):

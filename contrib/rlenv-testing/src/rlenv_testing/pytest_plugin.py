@@ -115,9 +115,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def only_plugins() -> Iterator[Any]:
-    """``only_plugins("math", mine=module)``: a registry that knows these plugins and core, and no
-    other.
-    """
+    """Make a registry that knows only core and these: ``only_plugins("math", mine=module)``."""
     from contextlib import ExitStack
 
     from .isolation import only

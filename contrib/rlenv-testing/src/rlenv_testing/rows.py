@@ -48,8 +48,7 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def read_responses(path: str) -> Iterator[tuple[str, str | list[Mapping[str, object]], bool]]:
-    """(id of the task, response, whether it is right) of rows with task, response and perhaps
-    right.
+    """Read (id of the task, response, whether it is right) from rows with task and response.
 
     Raises:
         InputError: a row that is none.

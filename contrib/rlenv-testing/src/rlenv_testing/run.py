@@ -73,8 +73,7 @@ def broken_laws(
     seed: int = 0,
     patience: float = 5.0,
 ) -> BrokenLaws:
-    """The laws that a stage breaks, each with its message; what could not be checked is in
-    ``unchecked``.
+    """Return the laws that a stage breaks, with messages; ``unchecked`` has what was not checked.
 
     Args:
         stage: what an environment takes: a stage or composite, a function, a list of them; also
@@ -97,9 +96,9 @@ def broken_laws(
         getattr(stage, "target", f"{type(stage).__module__}/{type(stage).__name__}"),
         stage,
         examples,
-        rewrites,
-        attacks,
-        before,
+        rewrites=rewrites,
+        attacks=attacks,
+        before=before,
         effort=effort,
     )
     wanted = list(LAWS) if laws is None else list(laws)

@@ -11,8 +11,8 @@ from rlenv.values import FAULT_KINDS, Fault, Outcome, StageResult, Task, Verdict
 
 NASTY = (
     "", " ", "\n", "\t \r\n", "\x00", "a\x00b", "\ud800", "\udfff\ud800", "\ufeff", "\u202e123",
-    "\u200b", "e\u0301", "ﬁ", "İ", "ß", "１２", "½", "٣", "\U0001f469\u200d\U0001f4bb", "NaN", "nan",
-    "inf", "-inf", "1e999", "-0.0", "0/0", "1/0", "0x1p-1074", "9" * 5_000, "-" * 300 + "1",
+    "\u200b", "e\u0301", "ﬁ", "İ", "ß", "１２", "½", "٣", "\U0001f469\u200d\U0001f4bb", "NaN",
+    "nan", "inf", "-inf", "1e999", "-0.0", "0/0", "1/0", "0x1p-1074", "9" * 5_000, "-" * 300 + "1",
     "1e-400", "(" * 500 + ")" * 500, "[" * 500, "{" * 300 + "}" * 300, "<a>" * 200, "```\n" * 50,
     "\\" * 99, "\\boxed{", "$" * 99, "%s%n%d", "{0.__class__}", "__import__('os')",
     "'; DROP TABLE tasks; --", "../../etc/passwd", "null", "None", "true", "[]", "{}",
@@ -52,9 +52,7 @@ def _text(max_size: int) -> SearchStrategy[str]:
 
 
 def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
-    """Text that a policy may write and nobody expects: surrogates, NUL, bombs of brackets and
-    digits, pieces of formats.
-    """
+    """Draw text that nobody expects: surrogates, NUL, bombs of brackets, pieces of formats."""
     anything = st.text(st.characters(exclude_categories=()), max_size=max_size)
     pieces = st.lists(
         st.one_of(st.sampled_from(_FRAGMENTS), st.sampled_from(NASTY), _text(max_size=8)),
@@ -64,9 +62,7 @@ def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
 
 
 def responses(examples: Sequence[str] = ()) -> SearchStrategy[str]:
-    """What a policy may write: nasty text, and the given responses cut, doubled, joined and
-    littered.
-    """
+    """Draw what a policy may write: nasty text, and given responses cut, joined and littered."""
     if not examples:
         return nasty_text()
     known = st.sampled_from(tuple(dict.fromkeys(examples)))
@@ -77,9 +73,14 @@ def responses(examples: Sequence[str] = ()) -> SearchStrategy[str]:
 
 def _littered(text: str) -> SearchStrategy[str]:
     cut = st.integers(0, len(text))
+
+    def inserted(drawn: tuple[int, str]) -> str:
+        at, litter = drawn
+        return text[:at] + litter + text[at:]
+
     return st.one_of(
         cut.map(lambda at: text[:at]),
-        st.tuples(cut, nasty_text(20)).map(lambda d: text[: d[0]] + d[1] + text[d[0] :]),
+        st.tuples(cut, nasty_text(20)).map(inserted),
         st.integers(2, 20).map(lambda n: text * n),
     )
 
@@ -126,7 +127,10 @@ def verdicts() -> SearchStrategy[Verdict]:
     data = st.dictionaries(
         _text(max_size=6), st.one_of(st.integers(), _text(max_size=9)), max_size=2
     )
-    scored = st.builds(Outcome, scores, _text(max_size=30), data, st.none(), data).map(_scored)
+    outcomes = st.builds(
+        Outcome, scores, detail=_text(max_size=30), data=data, steps=st.none(), private=data
+    )
+    scored = outcomes.map(_scored)
     fault = st.builds(Fault, st.sampled_from(FAULT_KINDS), _text(max_size=30), st.booleans())
     return st.one_of(scored, fault.map(_unscored))
 
@@ -136,4 +140,11 @@ def _scored(outcome: Outcome) -> Verdict:
 
 
 def _unscored(fault: Fault) -> Verdict:
-    return Verdict(None, (StageResult("stage", None, fault),), "stage", "0" * 64, None, fault)
+    return Verdict(
+        value=None,
+        results=(StageResult("stage", None, fault),),
+        stopped_at="stage",
+        fingerprint="0" * 64,
+        raw=None,
+        fault=fault,
+    )

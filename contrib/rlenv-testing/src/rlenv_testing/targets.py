@@ -30,8 +30,7 @@ def is_target(name: str) -> bool:
 
 
 def verifier_of(verifier: object) -> Any:
-    """The stage or composite that a user means: an object, a function, a list of them, or a name of
-    one.
+    """Return the stage or composite that a user means by an object, a function, a list or a name.
 
     Raises:
         ConfigError: it is none of these.

@@ -91,10 +91,8 @@ def handles() -> int:
 
 def left(threads: set[threading.Thread], opened: int, asked: int, places: list[Path]) -> list[str]:
     """Threads, open files, files and processes that were not there before."""
-    ours = (
-        "rlenv",
-        "asyncio_",
-    )  # the loop of caller stages and its helpers stay with their process
+    # the loop of caller stages and its helpers stay with their process
+    ours = ("rlenv", "asyncio_")
     new = [t for t in threading.enumerate() if t not in threads and not t.name.startswith(ours)]
     found = [f"the thread {thread.name}" for thread in new if thread.is_alive()]
     files = [(place, path) for place in places for path in sorted(place.rglob("*"))]

@@ -177,11 +177,13 @@ def echo(attempt: Attempt) -> Outcome:
 
 
 def consoles(attempt: Attempt) -> Outcome:
-    return Outcome(1.0 if same(attempt) else 0.2 if "sorry" in attempt.response else 0.0)
+    otherwise = 0.2 if "sorry" in attempt.response else 0.0
+    return Outcome(1.0 if same(attempt) else otherwise)
 
 
 def half_echo(attempt: Attempt) -> Outcome:
-    return Outcome(1.0 if same(attempt) else 0.5 if "capital" in attempt.response else 0.0)
+    otherwise = 0.5 if "capital" in attempt.response else 0.0
+    return Outcome(1.0 if same(attempt) else otherwise)
 
 
 def refusal(attempt: Attempt) -> Outcome:

@@ -1,6 +1,4 @@
-"""A probe: a hypothesis about a verifier, responses that test it, and what it means when they are
-paid.
-"""
+"""Runs probes: hypotheses about a verifier, and the responses that test them."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from rlenv.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.codes import BY_MUST, code_of
-from rlenv_auditor.model import Finding, Reply, Result, Severity
+from rlenv_auditor.model import Finding, Reply, Result, Severity, Status
 from rlenv_auditor.openness import is_open
 from rlenv_auditor.stages import responsible, scores_of
 from rlenv_auditor.statistics import rate
@@ -29,6 +27,7 @@ __all__ = [
     "result",
     "run",
     "safely",
+    "status_of",
     "unanimous",
 ]
 
@@ -119,9 +118,21 @@ def finding(  # noqa: PLR0917 - what was found, in its order
     )
     number = f"{probe.id}/{digest.hexdigest()[:8]}"
     name = str(task.id) if task is not None else ""
-    own = (number, probe.id, probe.family, probe.severity)
     code = str(more.pop("code", "")) or code_of(probe.id, probe.measure)
-    return Finding(*own, title, name, response, reward, expected, probe.hint, more, code)
+    return Finding(
+        id=number,
+        probe=probe.id,
+        family=probe.family,
+        severity=probe.severity,
+        title=title,
+        task=name,
+        response=response,
+        reward=reward,
+        expected=expected,
+        hint=probe.hint,
+        more=more,
+        code=code,
+    )
 
 
 def run(probe: Probe, bench: Bench, until: float) -> Result:
@@ -147,8 +158,21 @@ def run(probe: Probe, bench: Bench, until: float) -> Result:
 def result(probe: Probe, status: Any, **more: Any) -> Result:
     """A result with what the probe says of itself."""
     return Result(
-        probe.id, probe.family, status, probe.hypothesis, probe.severity, probe.measure, **more
+        probe=probe.id,
+        family=probe.family,
+        status=status,
+        hypothesis=probe.hypothesis,
+        severity=probe.severity,
+        measure=probe.measure,
+        **more,
     )
+
+
+def status_of(*, found: bool, complete: bool) -> Status:
+    """Return the status of a probe that ran: a finding counts even if the probe did not end."""
+    if found:
+        return "found"
+    return "clean" if complete else "incomplete"
 
 
 def counted(
@@ -204,7 +228,7 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     hits = rate(sum(asked.values()), len(asked))
     reason = "" if complete else "the budget ended before all tasks were tried"
     reason = reason or (f"{busy} responses got no reward for want of the machine" if busy else "")
-    status = "found" if wrong else "incomplete" if reason else "clean"
+    status = status_of(found=bool(wrong), complete=not reason)
     found = tuple(_findings(bench, probe, wrong))
     code = ""
     if reason:
@@ -289,9 +313,9 @@ def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) ->
             probe,
             one.task,
             one.response,
-            reply.reward,
-            title,
-            expected[one.must],
+            reward=reply.reward,
+            title=title,
+            expected=expected[one.must],
             code=code,
             **more,
         )
@@ -310,9 +334,7 @@ def _code(bench: Bench, one: Try, reply: Reply) -> str:
 
 
 def unanimous(bench: Bench, tries: Sequence[Try]) -> Sequence[Try]:
-    """Tries of one task, all paid or none; nothing where some are, as a task may have several right
-    answers.
-    """
+    """Tries of one task, all paid or none; empty where only some are: several may be right."""
     paid = {bench.pays(r) for r in bench.ask([(one.task, one.response) for one in tries])}
     return tries if len(paid) < 2 else ()
 

@@ -21,7 +21,7 @@ from rlenv_auditor.responses import CARRIERS, sequence, table, written
 from rlenv_auditor.solved import plainly_in, text_of
 from rlenv_auditor.statistics import rate
 
-from .base import Probe, Skip, Try, finding, result, unanimous
+from .base import Probe, Skip, Try, finding, result, status_of, unanimous
 
 __all__ = ["FREE", "LATE", "PROBES"]
 
@@ -239,9 +239,9 @@ def _free(bench: Bench, probe: Probe) -> Result:
             probe,
             task,
             one.text,
-            reward,
-            f"the constant {name} is paid on {len(one.paid)} of {count} tasks",
-            f"below {bench.pass_mark:g}",
+            reward=reward,
+            title=f"the constant {name} is paid on {len(one.paid)} of {count} tasks",
+            expected=f"below {bench.pass_mark:g}",
         )
         for name in worst[:3]
         for one in [known[name]]
@@ -260,7 +260,7 @@ def _free(bench: Bench, probe: Probe) -> Result:
     hits = rate(len({task.id for one in known.values() for task, _ in one.paid}), count)
     whole = len(known) == len(policies)
     reason = "" if whole else "the budget ended before all constants were tried"
-    status = "found" if found else "clean" if whole else "incomplete"
+    status = status_of(found=bool(found), complete=whole)
     return result(probe, status, rate=hits, findings=found, figures=figures, reason=reason)
 
 
@@ -286,14 +286,23 @@ def _for_nothing(bench: Bench, probe: Probe) -> Result:
     ]
     most = max(partly, key=lambda name: (round(means[name], 6), -len(name)), default="")
     found = []
-    if (
-        means.get(most, 0.0) > FREE + ROUNDING
-    ):  # what passes is a finding of the probe that asked it
+    # what passes is a finding of the probe that asked it
+    if means.get(most, 0.0) > FREE + ROUNDING:
         known = {task.id: task for task in bench.tasks}
         tasks = bench.earned[most]
-        name, (paid, text) = min(tasks.items(), key=lambda one: (-one[1][0], len(one[1][1])))
+        name = min(tasks, key=lambda one: (-tasks[one][0], len(tasks[one][1])))
+        paid, text = tasks[name]
         title = f"{most}: earns {means[most]:.3g} on average of {len(tasks)} tasks, and solves none"
-        found = [finding(probe, known[name], text, paid, title, f"{FREE:g} at most on average")]
+        found = [
+            finding(
+                probe,
+                known[name],
+                text,
+                reward=paid,
+                title=title,
+                expected=f"{FREE:g} at most on average",
+            )
+        ]
     return result(
         probe, "found" if found else "clean", rate=hits, figures=figures, findings=tuple(found)
     )

@@ -90,7 +90,14 @@ def _compared(bench: Bench, probe: Probe, again: _Again) -> Result:
         second = again.ask(bench, pairs)
     except ConfigError as error:
         title = f"it cannot be loaded {again.where}: {error}"[:200]
-        bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
+        bad = finding(
+            probe,
+            None,
+            "",
+            reward=None,
+            title=title,
+            expected="the same target, wherever it is loaded",
+        )
         return result(probe, "found", rate=rate(1, 1), findings=(bad,))
     found = []
     moved = 0.0
@@ -102,7 +109,9 @@ def _compared(bench: Bench, probe: Probe, again: _Again) -> Result:
         if differs:
             title = f"{_shown(one)} at first, {_shown(two)} {again.where}"
             more = {"first": one.reward, "under": again.under(pairs, place)}
-            found.append(finding(probe, task, text, two.reward, title, SAME, **more))
+            found.append(
+                finding(probe, task, text, reward=two.reward, title=title, expected=SAME, **more)
+            )
     made = counted(probe, found, [task.id for task, _ in pairs])
     return evolve(made, figures={"moves by": moved}) if moved else made
 

@@ -35,7 +35,10 @@ def _executed(bench: Bench, probe: Probe) -> Result:
     heard = [(*pair, r.reward) for pair, r in asked if HOST in r.called]
     title = "the response is run as Python, where the verifier runs"
     wanted = "a response that is read, and not run"
-    found = [finding(probe, task, text, paid, title, wanted) for task, text, paid in heard]
+    found = [
+        finding(probe, task, text, reward=paid, title=title, expected=wanted)
+        for task, text, paid in heard
+    ]
     return counted(probe, found, [task.id for task, _ in pairs], most=1)
 
 

@@ -57,9 +57,9 @@ def _reads(bench: Bench, probe: Probe) -> Result:
             probe,
             None,
             "",
-            None,
-            f"{function} reads {os.path.basename(path)}, which it does not declare"[:200],
-            wanted,
+            reward=None,
+            title=f"{function} reads {os.path.basename(path)}, which it does not declare"[:200],
+            expected=wanted,
             path=path,
         )
         for function, path in read

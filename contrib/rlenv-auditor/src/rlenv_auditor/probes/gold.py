@@ -63,9 +63,8 @@ def _near(bench: Bench) -> Iterator[Try]:
         )
         wanted = text_of(task.answer)
         before, own, after = place_of(gold, wanted)
-        beside = (
-            wanted is not None and wanted[0] not in "{["
-        )  # then a field may be none of the answer
+        # in an object or a list, a field may be none of the answer
+        beside = wanted is not None and wanted[0] not in "{["
         changed = documents(gold, ordered(task.prompt)) if shaped else ()
         made = [(name, text) for name, text in changed if not (beside and plainly_in(task, text))]
         placed = own == wanted and own not in before + after

@@ -90,7 +90,9 @@ def _rewards(reply: Reply) -> list[float] | None:
 
 def _winner(rewards: Sequence[float]) -> int:
     """1 where the first wins, -1 where the second does, 0 at a tie."""
-    return 0 if abs(rewards[0] - rewards[1]) <= SAME else 1 if rewards[0] > rewards[1] else -1
+    if abs(rewards[0] - rewards[1]) <= SAME:
+        return 0
+    return 1 if rewards[0] > rewards[1] else -1
 
 
 def _told(winner: int) -> str:
@@ -145,9 +147,9 @@ def _ordered(bench: Bench, probe: Probe) -> Result:
                     probe,
                     match.task,
                     group([match.two, match.one], of=1),
-                    two.reward,
-                    title,
-                    "the same winner in both orders",
+                    reward=two.reward,
+                    title=title,
+                    expected="the same winner in both orders",
                     **under,
                 )
             )
@@ -193,9 +195,9 @@ def _named(bench: Bench, probe: Probe) -> Result:
                     probe,
                     match.task,
                     text,
-                    part[other].reward,
-                    title,
-                    "the same winner under all names",
+                    reward=part[other].reward,
+                    title=title,
+                    expected="the same winner under all names",
                 )
             )
     some = matches[: len(replies) // len(NAMES)]
@@ -219,11 +221,11 @@ def _lost(bench: Bench, probe: Probe, matches: Sequence[Match]) -> Result:
         raise Skip(
             "fewer than two tasks have a right response, so none is surely better", "too-few-tasks"
         )
-    asked = [
-        Shown(m.task, text, f"{m.name} wins against the right answer", place)
-        for m in matches
-        for place, text in ((1, group([m.one, m.two], of=1)), (0, group([m.two, m.one])))
-    ]
+    asked = []
+    for match in matches:
+        title = f"{match.name} wins against the right answer"
+        asked.append(Shown(match.task, group([match.one, match.two], of=1), title, 1))
+        asked.append(Shown(match.task, group([match.two, match.one]), title, 0))
     return _each(bench, probe, asked, _wins, "the right answer wins", most=2)
 
 
@@ -278,7 +280,16 @@ def _each(  # noqa: PLR0917 - as it is told
         rewards = _rewards(reply)
         wrong = rewards is not None and bad(rewards, one.place)
         if wrong:
-            found.append(finding(probe, one.task, one.text, reply.reward, one.title, expected))
+            found.append(
+                finding(
+                    probe,
+                    one.task,
+                    one.text,
+                    reward=reply.reward,
+                    title=one.title,
+                    expected=expected,
+                )
+            )
     some = asked[: len(replies)]
     return _closed(counted(probe, found, [one.task.id for one in some], most=most), complete)
 

@@ -16,7 +16,7 @@ from rlenv_auditor.programs import arguments, difference, entry_point, of_code, 
 from rlenv_auditor.statistics import rate
 from rlenv_auditor.telling import Alike, call, like, told_apart
 
-from .base import Probe, Skip, finding, result
+from .base import Probe, Skip, finding, result, status_of
 
 __all__ = ["PROBES"]
 
@@ -177,7 +177,7 @@ def _told(
             " program, the others may equal it"
         )
     reason += "" if complete else "; the budget ended before all tasks were tried"
-    status = "found" if found else "clean" if complete else "incomplete"
+    status = status_of(found=bool(found), complete=complete)
     share = rate(len(hit), len(tried))
     return result(probe, status, rate=share, findings=tuple(found), figures=figures, reason=reason)
 
@@ -204,7 +204,15 @@ def _found(bench: Bench, probe: Probe, mutant: _Mutant, title: str) -> Finding:
     reward = bench.ask([(mutant.task, mutant.response)])[0].reward
     expected = f"below {bench.pass_mark:g}"
     diff = difference(mutant.golden, mutant.source)
-    return finding(probe, mutant.task, mutant.response, reward, title, expected, diff=diff)
+    return finding(
+        probe,
+        mutant.task,
+        mutant.response,
+        reward=reward,
+        title=title,
+        expected=expected,
+        diff=diff,
+    )
 
 
 PROBES = (

@@ -80,9 +80,9 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
                     probe,
                     task,
                     text,
-                    paid,
-                    title,
-                    "the reward of the same answer without it",
+                    reward=paid,
+                    title=title,
+                    expected="the reward of the same answer without it",
                     **more,
                 )
             )
@@ -167,9 +167,9 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
             probe,
             tasks[name],
             text,
-            None,
-            f"a response can force a fault, {reply.fault}: {reply.message}",
-            "a reward",
+            reward=None,
+            title=f"a response can force a fault, {reply.fault}: {reply.message}",
+            expected="a reward",
         )
         for name, (text, reply) in ordered
         if (name, text) not in bench.told
@@ -304,9 +304,9 @@ def _disagreements(bench: Bench, probe: Probe, apart: Sequence[_Judged]) -> list
                     probe,
                     one.task,
                     one.text,
-                    one.first,
-                    title,
-                    "both verifiers of one opinion",
+                    reward=one.first,
+                    title=title,
+                    expected="both verifiers of one opinion",
                     second=one.second,
                 )
             )

@@ -37,7 +37,9 @@ def _nasty(bench: Bench) -> Iterator[Try]:
         for name, text in NASTY.items():
             yield Try(task, text, "score", name)
     # A program that never ends costs its time limit, so the profile ci asks for little.
-    most = None if bench.full else 1 if of_code(bench.archetypes, bench.tasks) else 2
+    most = None
+    if not bench.full:
+        most = 1 if of_code(bench.archetypes, bench.tasks) else 2
     for task in bench.tasks[: 3 if bench.full else 1]:
         gold = bench.golds.of(task)
         for name, text in costly_responses([] if gold is None else [gold], most):
@@ -91,7 +93,14 @@ def _range(bench: Bench, probe: Probe) -> Result:
             task = next(t for t in bench.tasks if t.id == name)
             title = f"the reward {reply.reward:.12g}"
             found.append(
-                finding(probe, task, text, reply.reward, title, "a finite number in [0, 1]")
+                finding(
+                    probe,
+                    task,
+                    text,
+                    reward=reply.reward,
+                    title=title,
+                    expected="a finite number in [0, 1]",
+                )
             )
     asked = [name for name, _, _ in bench.seen()]
     made = counted(
@@ -116,7 +125,7 @@ def _types(bench: Bench, probe: Probe) -> Result:
     pairs = [*golds, *[(task, text) for task in bench.tasks[:3] for text in ("", "42", "x")]]
     replies = bench.ask(pairs)
     found = [
-        finding(probe, task, text, None, reply.message, "a number")
+        finding(probe, task, text, reward=None, title=reply.message, expected="a number")
         for (task, text), reply in zip(pairs, replies, strict=True)
         if reply.fault == "type"
     ]
@@ -130,7 +139,7 @@ def _mutates(bench: Bench, probe: Probe) -> Result:
     title = "the call changes the task that it is given"
     same = "the task as it was"
     found = [
-        finding(probe, known[name], text, reply.reward, title, same)
+        finding(probe, known[name], text, reward=reply.reward, title=title, expected=same)
         for name, (text, reply) in bench.target.changed.items()
         if name in known
     ]
@@ -147,7 +156,14 @@ def _network(bench: Bench, probe: Probe) -> Result:
         if reply.called:
             title = f"a reward calls {', '.join(reply.called)} over a network"
             found.append(
-                finding(probe, known[name], text, reply.reward, title, "a reward from this machine")
+                finding(
+                    probe,
+                    known[name],
+                    text,
+                    reward=reply.reward,
+                    title=title,
+                    expected="a reward from this machine",
+                )
             )
     return counted(probe, found, [name for name, _, _ in bench.seen()], most=1)
 

@@ -57,7 +57,9 @@ def _prompt(bench: Bench, probe: Probe) -> Result:
         if how is not None:
             title = f"the prompt tells the answer{how}"
             wanted = "a prompt without the answer"
-            found.append(finding(probe, task, task.prompt[:400], None, title, wanted))
+            found.append(
+                finding(probe, task, task.prompt[:400], reward=None, title=title, expected=wanted)
+            )
     if not tried:
         raise Skip(SHORT, "nothing-to-try")
     return counted(probe, found, [task.id for task in bench.tasks])
@@ -85,7 +87,15 @@ def _details(bench: Bench, probe: Probe) -> Result:
             if hit := next((name for name, form in known if _stands(form, words)), ""):
                 title = f"what comes with the reward tells the answer, {hit}"
                 found.append(
-                    finding(probe, task, text, reply.reward, title, UNTOLD, said=words[:300])
+                    finding(
+                        probe,
+                        task,
+                        text,
+                        reward=reply.reward,
+                        title=title,
+                        expected=UNTOLD,
+                        said=words[:300],
+                    )
                 )
                 break
     if not tried:
@@ -124,7 +134,11 @@ def _canary(bench: Bench, probe: Probe) -> Result:
             if hit and not _its_own_doing(bench, task, one.task, text, reply):
                 title = f"a canary planted as the answer comes back, {hit}"
                 more = {"said": words[:300], "under": {"task": task_to(one.task)}}
-                found.append(finding(probe, task, text, reply.reward, title, UNTOLD, **more))
+                found.append(
+                    finding(
+                        probe, task, text, reward=reply.reward, title=title, expected=UNTOLD, **more
+                    )
+                )
                 break
     return counted(probe, found, [task.id for task, _ in pairs])
 
@@ -164,9 +178,9 @@ def _sandbox(bench: Bench, probe: Probe) -> Result:
                         probe,
                         task,
                         response,
-                        reply.reward,
-                        title,
-                        "hidden tests out of its reach",
+                        reward=reply.reward,
+                        title=title,
+                        expected="hidden tests out of its reach",
                         under={"task": task_to(one.task)},
                     )
                 )

@@ -37,9 +37,9 @@ def _seeded(bench: Bench, probe: Probe) -> Result:
                 probe,
                 task,
                 text,
-                replies[0].reward,
-                title,
-                "a seed that depends on the response and on a secret",
+                reward=replies[0].reward,
+                title=title,
+                expected="a seed that depends on the response and on a secret",
             )
         )
     return counted(probe, found, [str(task.id) for task, _ in pairs], most=1)

@@ -29,8 +29,10 @@ def badge(card: Scorecard) -> str:
     right = 14 + 7 * len(said)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img"'
-        f' aria-label="audit: {escape(said)}"><rect width="{left}" height="20" fill="#444"/><rect'
-        f' x="{left}" width="{right}" height="20" fill="{color}"/><g fill="#fff"'
-        ' font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="7"'
-        f' y="14">audit</text><text x="{left + 7}" y="14">{escape(said)}</text></g></svg>\n'
+        f' aria-label="audit: {escape(said)}">'
+        f'<rect width="{left}" height="20" fill="#444"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{color}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        '<text x="7" y="14">audit</text>'
+        f'<text x="{left + 7}" y="14">{escape(said)}</text></g></svg>\n'
     )

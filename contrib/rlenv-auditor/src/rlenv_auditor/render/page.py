@@ -85,15 +85,19 @@ def _body(card: Scorecard, call: str) -> Iterator[str]:
     yield from _answers("Other questions", card.asides)
     yield f'<p class="meta">{_text(omitted(card))}</p>'
     yield from _map(card)
+    yield from _probes(card)
+    if card.crossed:
+        lines = "".join(f"<li>{_text(line)}" for line in card.crossed)
+        yield f"<h2>Thresholds exceeded</h2><ul>{lines}</ul>"
+
+
+def _probes(card: Scorecard) -> Iterator[str]:
     yield (
         "<h2>Probes</h2><table><thead><tr><th>probe<th>a sound verifier<th>result<th>rate or"
         " reason</tr></thead><tbody>"
     )
     yield from (_row(result) for result in card.results)
     yield "</tbody></table>"
-    if card.crossed:
-        lines = "".join(f"<li>{_text(line)}" for line in card.crossed)
-        yield f"<h2>Thresholds exceeded</h2><ul>{lines}</ul>"
 
 
 def _glance(card: Scorecard) -> Iterator[str]:
@@ -104,7 +108,9 @@ def _glance(card: Scorecard) -> Iterator[str]:
         found = [result for result in results if result.status == "found"]
         clean = sum(result.status == "clean" for result in results)
         missed = len(results) - len(found) - clean
-        color = "bad" if found else "good" if clean and not missed else "meta"
+        color = "good" if clean and not missed else "meta"
+        if found:
+            color = "bad"
         counts = ((len(found), "broken"), (clean, "clean"), (missed, "not measured"))
         count = ", ".join(f"{number} {said}" for number, said in counts if number)
         names = ", ".join(result.probe.partition(".")[2] for result in found)
@@ -134,8 +140,8 @@ def _finding(finding: Finding, place: int, call: str) -> Iterator[str]:
     yield f'<p class="hint">{_text(finding.hint)}</p>'
     command = f"{call} --replay {shlex.quote(finding.id)}"
     yield (
-        f'<div class="command"><pre id="c{place}">{_text(command)}</pre><button'
-        f' data-copies="c{place}">copy</button></div></section>'
+        f'<div class="command"><pre id="c{place}">{_text(command)}</pre>'
+        f'<button data-copies="c{place}">copy</button></div></section>'
     )
 
 
@@ -143,8 +149,8 @@ def _row(result: Result) -> str:
     color = {"found": "bad", "clean": "good", "incomplete": "warn"}.get(result.status, "meta")
     said = result.reason or (str(result.rate) if result.rate is not None else "")
     return (
-        f"<tr><td>{_text(result.probe)}<td>{_text(result.hypothesis)}<td"
-        f' class="{color}">{result.status}<td>{_text(said)}</tr>'
+        f"<tr><td>{_text(result.probe)}<td>{_text(result.hypothesis)}"
+        f'<td class="{color}">{result.status}<td>{_text(said)}</tr>'
     )
 
 
@@ -165,10 +171,25 @@ def _map(card: Scorecard) -> Iterator[str]:
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="tightness'
         f' {tight:.2f} at {seconds:.2g} seconds">'
     )
+    yield from _axes()
+    yield from _uses()
+    yield from _bands()
+    yield from _titles()
+    yield _point(_x(seconds), _y(tight))
+
+
+def _point(x: float, y: float) -> str:
+    return (
+        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/>'
+        f'<text class="name" x="{x + 10:.0f}" y="{y + 4:.0f}">this one</text></svg>'
+    )
+
+
+def _axes() -> Iterator[str]:
     base = HEIGHT - 44
     yield (
-        f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis"'
-        f' x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
+        f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/>'
+        f'<line class="axis" x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
     )
     for exponent in range(-5, 3):
         name = TICKS[exponent + 5]
@@ -177,26 +198,38 @@ def _map(card: Scorecard) -> Iterator[str]:
         )
     for value in (0.0, 0.5, 1.0):
         yield f'<text x="34" y="{_y(value) + 4:.0f}" text-anchor="end">{value:g}</text>'
+
+
+def _uses() -> Iterator[str]:
+    """A line for the least tightness of each use."""
     for use in USES:
         yield (
             f'<line class="axis" stroke-dasharray="2 4" x1="40" x2="{WIDTH - 10}"'
             f' y1="{_y(use.least):.0f}" y2="{_y(use.least):.0f}"/>'
         )
         yield (
-            f'<text x="{WIDTH - 12}" y="{_y(use.least) - 3:.0f}"'
-            f' text-anchor="end">{use.name}<title>{use.least:g} or more: {use.told}</title></text>'
+            f'<text x="{WIDTH - 12}" y="{_y(use.least) - 3:.0f}" text-anchor="end">'
+            f"{use.name}<title>{use.least:g} or more: {use.told}</title></text>"
         )
+
+
+def _bands() -> Iterator[str]:
+    """A band for what a reward of each usual kind costs."""
     for row, (name, (quick, slow)) in enumerate(ARCHETYPES.items()):
         left = _x(quick)
         right = _x(slow)
         top = 12 + 14 * (row % 3)
         yield (
-            f'<rect class="band" x="{left:.0f}" y="{top}" width="{right - left:.0f}"'
-            f' height="12"><title>{name}: {quick:g} to {slow:g} s</title></rect>'
+            f'<rect class="band" x="{left:.0f}" y="{top}" width="{right - left:.0f}" height="12">'
+            f"<title>{name}: {quick:g} to {slow:g} s</title></rect>"
         )
         yield (
             f'<text x="{(left + right) / 2:.0f}" y="{top + 10}" text-anchor="middle">{name}</text>'
         )
+
+
+def _titles() -> Iterator[str]:
+    base = HEIGHT - 44
     yield (
         f'<text x="{(40 + WIDTH) / 2:.0f}" y="{base + 34}" text-anchor="middle">seconds for one'
         " reward (p50), and what the five kinds usually take</text>"
@@ -204,12 +237,6 @@ def _map(card: Scorecard) -> Iterator[str]:
     yield (
         f'<text x="12" y="{(base + TOP) / 2:.0f}" text-anchor="middle" transform="rotate(-90 12'
         f' {(base + TOP) / 2:.0f})">tightness: 1 − FP − FN</text>'
-    )
-    x = _x(seconds)
-    y = _y(tight)
-    yield (
-        f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/><text class="name" x="{x + 10:.0f}"'
-        f' y="{y + 4:.0f}">this one</text></svg>'
     )
 
 

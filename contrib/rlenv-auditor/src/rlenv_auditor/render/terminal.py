@@ -35,7 +35,9 @@ def show(card: Scorecard, screen: Console) -> None:
 def _verdict(card: Scorecard, screen: Console) -> None:
     """Print the conclusion, the advice, and which limits are exceeded."""
     said = conclusion(card)
-    color = "red" if card.crossed else "green" if said.status == "clean" else "yellow"
+    color = "green" if said.status == "clean" else "yellow"
+    if card.crossed:
+        color = "red"
     screen.print(Text(visible(f"{card.target}: {said.headline}"), f"bold {color}"))
     screen.print(Text(visible(said.advice)))
     for line in card.crossed:

@@ -20,7 +20,7 @@ from rlenv.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Finding, Reply, Result
-from rlenv_auditor.probes.base import Probe, finding, result, safely
+from rlenv_auditor.probes.base import Probe, finding, result, safely, status_of
 from rlenv_auditor.probes.exploits import INJECTIONS
 from rlenv_auditor.responses import sequence, written
 from rlenv_auditor.solved import plainly_in, text_of
@@ -114,7 +114,13 @@ def _fragments(bench: Bench, task: Task) -> list[str]:
 
 def _shape(text: str) -> str:
     """An answer's form without its content: digits become 0, letters x."""
-    return "".join("0" if c.isdigit() else "x" if c.isalpha() else c for c in text)
+    return "".join(map(_mark, text))
+
+
+def _mark(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    return "x" if character.isalpha() else character
 
 
 def _directed(climb: _Climb, draws: int, seed: int) -> None:
@@ -185,7 +191,7 @@ def _optimized(bench: Bench, probe: Probe) -> Result:
             break
     hits = rate(len(found), len(best))
     found = _once(found, len(best))
-    status = "found" if found else "clean" if complete else "incomplete"
+    status = status_of(found=bool(found), complete=complete)
     reason = "" if complete else "the budget ended before all tasks were searched"
     figures = {
         "best reward without solving": max(best),
@@ -220,7 +226,9 @@ def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:
     paid = bench.target.ask(climb.task, text).reward
     title = f"found by search, in {climb.calls} tries: reward {worth:g} without the answer"
     below = f"below {bench.pass_mark:g}"
-    return finding(probe, climb.task, text, paid, title, below, tries=climb.calls)
+    return finding(
+        probe, climb.task, text, reward=paid, title=title, expected=below, tries=climb.calls
+    )
 
 
 PROBES = (

@@ -90,22 +90,19 @@ def _asking(judge: Judge) -> Callable[[Task, Any], Any]:
     return ask
 
 
+def _role(name: str) -> str:
+    """What a parameter of that name is given; other names stand for themselves."""
+    for role, names in (("first", FIRST), ("second", SECOND), ("names", NAMES)):
+        if name in names:
+            return role
+    return name
+
+
 def _pairwise(function: Callable[..., Any]) -> Judge:
     """``f(prompt, a, b)``: the share of the first in [0, 1], "A", "B" or "tie", or the name of the
     better slot.
     """
-    known = {
-        name: (
-            "first"
-            if name in FIRST
-            else "second"
-            if name in SECOND
-            else "names"
-            if name in NAMES
-            else name
-        )
-        for name in inspect.signature(function).parameters
-    }
+    known = {name: _role(name) for name in inspect.signature(function).parameters}
     if not {"first", "second"} <= set(known.values()):
         raise ConfigError(
             f"{function.__qualname__}: a pairwise judge takes two responses, called {FIRST[0]} and"

@@ -289,15 +289,15 @@ def _last(words: IO[bytes]) -> str:
 def _reply(message: Mapping[str, Any]) -> Reply:
     reward = message.get("reward")
     return Reply(
-        None if reward is None else float(reward),
-        message.get("fault", ""),
-        message.get("message", ""),
-        message.get("said", ""),
-        float(message["seconds"]),
-        bool(message["mutated"]),
-        tuple(message.get("called", ())),
-        bool(message.get("transient", False)),
-        tuple((str(name), score) for name, score in message.get("stages", ())),
-        tuple(message.get("seeds", ())),
-        message.get("state", ""),
+        reward=None if reward is None else float(reward),
+        fault=message.get("fault", ""),
+        message=message.get("message", ""),
+        said=message.get("said", ""),
+        seconds=float(message["seconds"]),
+        mutated=bool(message["mutated"]),
+        called=tuple(message.get("called", ())),
+        transient=bool(message.get("transient", False)),
+        stages=tuple((str(name), score) for name, score in message.get("stages", ())),
+        seeds=tuple(message.get("seeds", ())),
+        state=message.get("state", ""),
     )

@@ -37,7 +37,9 @@ def command(*, plugins: tuple[str, ...]) -> None:
     out = forgiving(sys.stdout)
     failed = 0
     for finding in findings(asked):
-        mark = "ok" if finding.ok else "FAILED" if finding.essential else "-"
+        mark = "FAILED" if finding.essential else "-"
+        if finding.ok:
+            mark = "ok"
         print(f"{mark:<7}{finding.what:<19} {visible(finding.said)}", file=out, flush=True)
         failed += finding.essential and not finding.ok
     if failed:

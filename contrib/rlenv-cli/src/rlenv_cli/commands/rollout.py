@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import evolve
@@ -26,6 +26,9 @@ from rlenv_cli.scoring.target import Target, target_options
 from rlenv_cli.scoring.wishes import Wishes
 
 from .score import SHOWN_NAME, show
+
+if TYPE_CHECKING:
+    from rlenv.environment import Environment
 
 
 @click.command("rollout")
@@ -128,51 +131,27 @@ def command(
     action in time) is not in OUT: it is no evidence of a reward, and --resume plays it.
 
     Exit status: 0 on success; 2 for an invalid file or argument; 3 if the policy failed in a
-    rollout, or more than
-    --max-unscored rollouts have no score; 130 after Ctrl-C.
+    rollout, or more than --max-unscored rollouts have no score; 130 after Ctrl-C.
 
     Example: rlenv rollout env.toml --policy http://127.0.0.1:8000/v1 --model NAME -n 8 -o
     rollouts.jsonl
     """
-    plugin("agent", "rollouts")
-    target.check(["rlenv", "rollout", env, "--policy", policy], {"the environment": Path(env)})
+    _check(env, policy, target)
     started = time.monotonic()
     asked = Endpoint(model, _sampling(sampling), key_env, token_ids)
     made = chosen(policy, asked, seed=seed, patience=patience, concurrent=concurrent)
     with environments.load(env, settings, quiet=target.quiet) as loaded:
-        if loaded.group_only:
-            raise Mistake(
-                f"{', '.join(loaded.group_only)}: judges responses side by side, and a rollout is"
-                " judged alone; use `rlenv score --group`"
-            )
-        if replay:
-            config: Any = loaded.tables.get("config") or plugin("agent", "tables").Config()
-            loaded.tables["config"] = evolve(config, replay=replay)
+        _fits(loaded, replay)
         wanted = selected(loaded, tasks, split, limit)
-        planned = len(wanted) * samples
-        header = Header(
-            env=loaded.name[:SHOWN_NAME],
-            fingerprint=loaded.fingerprint,
-            tasks_sha256=loaded.tasks.sha256,
-            responses_sha256=made.sha256,
-            responses=planned,
-        )
-        source = Source(Path(policy), policy, made.sha256, planned, (0, 0, 0))
+        source = Source(Path(policy), policy, made.sha256, len(wanted) * samples, (0, 0, 0))
+        header = _header(loaded, source)
         with closing(DurableFile(target.out)) as file:
             target.check_free()  # now nobody else writes it
-            wishes = Wishes(
-                None,
-                grouped=False,
-                limit=limit,
-                resume=target.resume,
-                retry=target.retry_unscored,
-                quiet=target.quiet,
-            )
             work = Rolling(
                 loaded,
                 source,
                 file,
-                wishes,
+                _wishes(target, limit),
                 Tally(),
                 policy=made,
                 tasks=wanted,
@@ -182,6 +161,45 @@ def command(
             )
             run(work, header)
     _tell(work, target, time.monotonic() - started)
+
+
+def _check(env: str, policy: str, target: Target) -> None:
+    """Raise where no rollout can begin: the plugin is missing, or OUT cannot be written."""
+    plugin("agent", "rollouts")
+    target.check(["rlenv", "rollout", env, "--policy", policy], {"the environment": Path(env)})
+
+
+def _fits(env: Environment, replay: str | None) -> None:
+    """Raise for an environment that no policy can play, and set how calls of tools are replayed."""
+    if env.group_only:
+        raise Mistake(
+            f"{', '.join(env.group_only)}: judges responses side by side, and a rollout is"
+            " judged alone; use `rlenv score --group`"
+        )
+    if replay:
+        config: Any = env.tables.get("config") or plugin("agent", "tables").Config()
+        env.tables["config"] = evolve(config, replay=replay)
+
+
+def _wishes(target: Target, limit: int | None) -> Wishes:
+    return Wishes(
+        None,
+        grouped=False,
+        limit=limit,
+        resume=target.resume,
+        retry=target.retry_unscored,
+        quiet=target.quiet,
+    )
+
+
+def _header(env: Environment, source: Source) -> Header:
+    return Header(
+        env=env.name[:SHOWN_NAME],
+        fingerprint=env.fingerprint,
+        tasks_sha256=env.tasks.sha256,
+        responses_sha256=source.sha256,
+        responses=source.count,
+    )
 
 
 def _sampling(given: tuple[str, ...]) -> dict[str, object]:

@@ -81,7 +81,13 @@ def command(
         if source.count == 0:
             raise Mistake(f"{source.shown} contains no responses, so nothing was scored")
         wishes = Wishes(
-            workers, group, limit, target.resume, target.retry_unscored, target.quiet, elsewhere
+            workers=workers,
+            grouped=group,
+            limit=limit,
+            resume=target.resume,
+            retry=target.retry_unscored,
+            quiet=target.quiet,
+            on=elsewhere,
         )
         work = _scored(loaded, source, target, wishes)
     if not target.quiet:

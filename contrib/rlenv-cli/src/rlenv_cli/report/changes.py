@@ -100,7 +100,9 @@ def _point(x: float, *, percents: bool) -> str:
 
 
 def _more(n: int) -> str:
-    return "0" if not n else f"+{n:,}" if n > 0 else f"&minus;{-n:,}"
+    if not n:
+        return "0"
+    return f"+{n:,}" if n > 0 else f"&minus;{-n:,}"
 
 
 def _paired(found: Shift | None) -> str:

@@ -108,7 +108,9 @@ def _change(a: Gathered, b: Gathered, i: int | None, j: int | None) -> str:
     x = a.columns.reward[i]
     y = b.columns.reward[j]
     if x is None or y is None:
-        return "same" if x is y else "newly scored" if x is None else "newly unscored"
+        if x is y:
+            return "same"
+        return "newly scored" if x is None else "newly unscored"
     if abs(y - x) <= EPSILON:
         return "same"
     return "gained" if y > x else "lost"

@@ -52,7 +52,14 @@ def known_from(env: Environment, *, public: bool = False) -> Known:
     tasks = {t.id: (t.split, t.prompt, t.answer) for t in env.tasks if t.id is not None}
     base = getattr(env.root, "base", None)
     said = sections(env, public=public)
-    return Known(tasks, env.tasks.sha256, env.pass_mark, base, env.name, said)
+    return Known(
+        tasks=tasks,
+        sha256=env.tasks.sha256,
+        pass_mark=env.pass_mark,
+        base=base,
+        source=env.name,
+        sections=said,
+    )
 
 
 @define

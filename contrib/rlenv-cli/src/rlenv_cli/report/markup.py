@@ -42,8 +42,8 @@ def table(
     )
     said = f"<caption>{esc(caption)}</caption>" if caption else ""
     return (
-        "<div"
-        f' class="scroll"><table>{said}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<div class="scroll"><table>{said}<thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 
@@ -69,7 +69,9 @@ def percent(x: float, digits: int = 1) -> str:
 def signed(x: float, digits: int = 4) -> str:
     """A difference with a real minus sign."""
     text = f"{abs(x):.{digits}f}"
-    return text if not float(text) else f"+{text}" if x > 0 else f"&minus;{text}"
+    if not float(text):
+        return text
+    return f"+{text}" if x > 0 else f"&minus;{text}"
 
 
 def bounds(found: Interval | None, *, percents: bool = True) -> str:

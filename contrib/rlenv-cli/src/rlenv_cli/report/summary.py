@@ -183,8 +183,8 @@ def _signal(tally: Tally) -> str:
 def _pass_at(tally: Tally) -> str:
     """The chance that at least one of k responses passes."""
     items = "".join(
-        f"<li><b>{percent(value)}</b> pass@{k} <span"
-        f' class="how">({esc(amount(n, "task"))})</span></li>'
+        f"<li><b>{percent(value)}</b> pass@{k} "
+        f'<span class="how">({esc(amount(n, "task"))})</span></li>'
         for k, value, n in pass_at(tally)
     )
     return f'<ul class="legend">{items}</ul>' if items else ""
@@ -231,8 +231,8 @@ def stages(run: Gathered) -> str:
 def _stage(run: Gathered, path: str, sums: StageSums, total: float) -> tuple[str, ...]:
     indent = path.count("/")
     name = (
-        f'<span class="in{min(indent, 4)}">{esc(path.rsplit("/", 1)[-1], 60)}</span> <span'
-        f' class="how">{esc(sums.use, 80)}</span>'
+        f'<span class="in{min(indent, 4)}">{esc(path.rsplit("/", 1)[-1], 60)}</span> '
+        f'<span class="how">{esc(sums.use, 80)}</span>'
     )
     return (
         name,

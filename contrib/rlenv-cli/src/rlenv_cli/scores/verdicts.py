@@ -103,7 +103,14 @@ def verdict_from_dict(record: object) -> Verdict:
         } if raw is None or is_number(raw):
             score = None if value is None else unit_score(value)
             found = tuple(map(_result_from_dict, results))
-            return Verdict(score, found, stopped_at, fingerprint, raw, _fault_from_dict(fault))
+            return Verdict(
+                value=score,
+                results=found,
+                stopped_at=stopped_at,
+                fingerprint=fingerprint,
+                raw=raw,
+                fault=_fault_from_dict(fault),
+            )
     raise ValueError("not the record of a verdict")
 
 

@@ -119,22 +119,24 @@ class OnTerminal(Silent):
             BarColumn,
             MofNCompleteColumn,
             Progress,
+            ProgressColumn,
             SpinnerColumn,
             TextColumn,
             TimeRemainingColumn,
         )
 
         screen = console(stderr=True)
-        self._bar: Bar = Progress(
+        columns: list[ProgressColumn] = [
             SpinnerColumn(),
             TextColumn("scoring"),
             BarColumn(max(4, min(40, screen.width - 72))),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(elapsed_when_finished=True),
-            *[TextColumn("{task.fields[state]}")] * (screen.width >= 80),
-            console=screen,
-        )
+        ]
+        if screen.width >= 80:
+            columns.append(TextColumn("{task.fields[state]}"))
+        self._bar: Bar = Progress(*columns, console=screen)
         self._already = already
         self._start = time.monotonic()
         self._next = 0.0

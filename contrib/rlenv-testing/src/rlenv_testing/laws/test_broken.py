@@ -80,9 +80,8 @@ def test_unscored(subject: Subject) -> None:
         if monotonic() > until:
             return
         if result.outcome is not None and "cpu_seconds" in result.outcome.data and subject.right:
-            bench.result(
-                *subject.right[0]
-            )  # a fresh worker waits: one that has paid for its imports is quicker
+            # a fresh worker waits: one that has paid for its imports is quicker
+            bench.result(*subject.right[0])
 
 
 def _killed(result: StageResult) -> bool:

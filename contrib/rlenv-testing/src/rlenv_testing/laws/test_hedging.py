@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 from rlenv.values import Task
 
@@ -46,9 +48,12 @@ def hedges(subject: Subject, pair: tuple[Task, Task]) -> st.SearchStrategy[tuple
     texts = [st.sampled_from([*rights(subject, task), str(task.answer)]) for task in pair]
     forms = st.sampled_from(JOINED)
     orders = st.sampled_from(((0, 1), (1, 0)))
-    return st.tuples(forms, orders, *texts).map(
-        lambda d: (*pair, d[0].format(d[2 + d[1][0]], d[2 + d[1][1]]))
-    )
+
+    def joined(drawn: Any) -> tuple[Task, Task, str]:
+        form, (one, two), *answers = drawn
+        return (*pair, form.format(answers[one], answers[two]))
+
+    return st.tuples(forms, orders, *texts).map(joined)
 
 
 @law

@@ -102,9 +102,8 @@ def test_constants(subject: Subject) -> None:
     for text in CONSTANTS:
         paid = [t for t in subject.tasks if not says(subject, t, text) and subject.pays(t, text)]
         subject.counted += len(subject.tasks)
-        several = (
-            len({repr(task.answer) for task in paid}) > 1
-        )  # it may be one answer in other words
+        # it may be one answer in other words
+        several = len({repr(task.answer) for task in paid}) > 1
         shown = ("response", text), ("tasks", paid)
         require(not several, f"a constant is paid for {len(paid)} tasks", *shown)
 
