@@ -30,7 +30,8 @@ TASK = Kernel(
     hidden=({"n": 7},),
 )
 TILED = """
-extern "C" __global__ void __launch_bounds__(256) tiled(const float* a, const float* b, float* c, int n) {
+extern "C" __global__ void __launch_bounds__(256) \
+tiled(const float* a, const float* b, float* c, int n) {
   __shared__ float s[16][17], t[16][16];
   float sum = 0.0f;
   for (int k = 0; k < n; k += 16) {

@@ -77,7 +77,8 @@ aimed((9, 0))
 def k(a, n, x, b, c, o):
     o[0, 0] = a[0] + n + x + b + c.real
 A = types.Array
-given = (A(types.float32, 1, 'C'), types.int64, types.float64, types.boolean, types.complex128, A(types.float64, 2, 'C'))
+scalars = (types.int64, types.float64, types.boolean, types.complex128)
+given = (A(types.float32, 1, 'C'), *scalars, A(types.float64, 2, 'C'))
 print(cuda.compile_ptx(k, given, cc=(9, 0))[0])
 """
     folder = os.path.join(

@@ -18,7 +18,8 @@ from rlenv_plugin_cuda.planning.reading import Grid, Plan
 from rlenv_plugin_cuda.planning.rules import Names, check_plan
 from rlenv_plugin_cuda.planning.values import Handle, Refused, Trouble
 
-ADD = """extern "C" __global__ void __launch_bounds__(256) add(const float* __restrict__ a, float *o, int n) {
+ADD = """extern "C" __global__ void __launch_bounds__(256) \
+add(const float* __restrict__ a, float *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;  // one element
     if (i < n) o[i] = a[i] + 1.0f;
 }

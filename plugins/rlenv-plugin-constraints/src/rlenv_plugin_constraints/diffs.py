@@ -168,7 +168,10 @@ def _pair(lines: _Lines, change: Change, strip: int) -> None:
     names = [_name(lines.all[at][4:], at), _name(second[4:], at + 1)]
     if names == [None, None]:
         raise Unreadable("/dev/null on both sides", at)
-    change.did |= {"create"} if names[0] is None else {"delete"} if names[1] is None else set()
+    if names[0] is None:
+        change.did |= {"create"}
+    elif names[1] is None:
+        change.did |= {"delete"}
     paths = [stripped(name, strip, at) for name in names if name is not None]
     if len(set(paths)) > 1 and not change.did & {"rename", "copy"}:
         raise Unreadable("two names, and neither a rename nor a copy", at)
@@ -192,19 +195,20 @@ def _unquoted(text: str, at: int) -> str:
         found = _ESCAPE.match(text, place)
         if found is None:
             break
-        raw += (
-            bytes([int(found[1], 8) & 255])
-            if found[1]
-            else (
-                bytes([_ESCAPES[found[2]]])
-                if found[2]
-                else found[3].encode("utf-8", "surrogatepass")
-            )
-        )
+        raw += _unescaped(found)
         place = found.end()
     if text[place : place + 1] != '"' or text[place + 1 :].strip():
         raise Unreadable("a quoted path that is not closed", at)
     return raw.decode("utf-8", "surrogateescape")
+
+
+def _unescaped(found: re.Match[str]) -> bytes:
+    """The bytes of an octal number, of a letter that is an escape, or of plain text."""
+    if found[1]:
+        return bytes([int(found[1], 8) & 255])
+    if found[2]:
+        return bytes([_ESCAPES[found[2]]])
+    return found[3].encode("utf-8", "surrogatepass")
 
 
 def stripped(name: str, strip: int, at: int) -> str:

@@ -106,7 +106,16 @@ def cases_of(kernel: Kernel, key: bytes) -> tuple[Case, ...]:
     rng.shuffle(rounds)
     seeds = [int(seed) for seed in rng.integers(1 << 62, size=len(rounds))]
     return tuple(
-        Case(kernel, sizes, dist, seed, key, inputs, outputs, inverted)
+        Case(
+            kernel,
+            sizes,
+            dist,
+            seed,
+            key=key,
+            inputs=inputs,
+            outputs=outputs,
+            inverted=inverted,
+        )
         for (sizes, dist, inputs, outputs, inverted), seed in zip(rounds, seeds, strict=True)
     )
 

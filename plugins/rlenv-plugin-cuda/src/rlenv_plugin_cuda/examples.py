@@ -77,6 +77,9 @@ _REFUSED = (
         "import os\n" + _VADD,
         _VADD.replace("    k[", "    o[0] = 1.0\n    k["),
         "def run(a, b, o):\n    o[:] = a + b",
+    ),
+    *_pairs(
+        VADD,
         _VADD.replace("def run(a, b, o):", "def run(a, b, o)"),
         "import numpy as np\ndef run(a, b, o):\n    np.add(a, b, out=o)",
     ),

@@ -193,14 +193,9 @@ class SortedLines:
             for (one, _), (other, span) in pairwise(keys)
             if one is None or other is None or not before(one, other)
         ]
-        few = len(keys) < self.min
-        note = (
-            f"there are {len(keys)} lines"
-            if few
-            else "out of order, twice, or no number"
-            if wrong
-            else ""
-        )
+        note = "out of order, twice, or no number" if wrong else ""
+        if len(keys) < self.min:
+            note = f"there are {len(keys)} lines"
         return Finding(
             not note, len(keys), {"order": self.order, "min": self.min}, wrong[:100], note
         )

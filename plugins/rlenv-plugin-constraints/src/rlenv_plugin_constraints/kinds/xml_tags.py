@@ -124,11 +124,11 @@ class XmlTags:
                 return f"<{tag}> is empty"
         if not self.only:
             return ""
-        spans = (
-            [(found[0].start(), found[-1].end())]
-            if self.nested
-            else [(a.start(), b.end()) for a, b in zip(found[::2], found[1::2], strict=True)]
-        )
+        if self.nested:
+            spans = [(found[0].start(), found[-1].end())]
+        else:
+            pairs = zip(found[::2], found[1::2], strict=True)
+            spans = [(first.start(), last.end()) for first, last in pairs]
         place = 0
         outside = ""
         for start, end in spans:

@@ -228,7 +228,13 @@ def _step(said: Any, symbols: Mapping[str, Any], buffers: int) -> Step:
         for one in given
     )
     return Step(
-        str(name)[:100], str(number), grid, block, dynamic, tuple(numba_words(given)), types
+        kernel=str(name)[:100],
+        key=str(number),
+        grid=grid,
+        block=block,
+        dynamic=dynamic,
+        words=tuple(numba_words(given)),
+        types=types,
     )
 
 

@@ -119,7 +119,8 @@ def compiled(
     names = _words(headers)
     texts = _words(headers.values())
     count = len(headers)
-    status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, FILE, count, texts, names)
+    given = [ctypes.byref(program), text, FILE, count, texts, names]
+    status = nvrtc.nvrtcCreateProgram(*given)
     if status:
         raise Broken(f"NVRTC takes no program: status {status}")
     try:

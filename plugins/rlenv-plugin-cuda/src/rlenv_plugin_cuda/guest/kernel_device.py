@@ -73,7 +73,9 @@ def _at_typed(array: Value, index: Value, line: int) -> Value:
     if not isinstance(array, types.Array):
         return None
     single = isinstance(index, (types.Integer, types.Boolean))
-    rank = 1 if single else len(index) if isinstance(index, types.BaseTuple) else 0
+    rank = 1 if single else 0
+    if isinstance(index, types.BaseTuple):
+        rank = len(index)
     if not 0 < rank <= array.ndim:  # with fewer it is a row
         return None
     if single:
@@ -134,7 +136,11 @@ def _grid_typed(t: Threads, ndim: Value) -> Value:
         return lambda t, ndim: t[3] * t[6] + t[0]
     if rank == 2:
         return lambda t, ndim: (t[3] * t[6] + t[0], t[4] * t[7] + t[1])
-    return lambda t, ndim: (t[3] * t[6] + t[0], t[4] * t[7] + t[1], t[5] * t[8] + t[2])
+    return lambda t, ndim: (
+        t[3] * t[6] + t[0],
+        t[4] * t[7] + t[1],
+        t[5] * t[8] + t[2],
+    )
 
 
 def _gridsize(t: Threads, ndim: Value) -> Value:

@@ -148,7 +148,9 @@ class Thread:
         return math.copysign(abs(x) ** (1 / 3), x)
 
     def rsqrt(self, x: float) -> float:
-        return 1 / math.sqrt(x) if x > 0 else math.inf if x == 0 else math.nan
+        if x > 0:
+            return 1 / math.sqrt(x)
+        return math.inf if x == 0 else math.nan
 
     # -- atomics
     # ---------------------------------------------------------------------------------------

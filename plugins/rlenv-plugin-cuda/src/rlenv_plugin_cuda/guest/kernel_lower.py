@@ -86,10 +86,26 @@ class _Lowering(ast.NodeTransformer):
         node = self.function.node
         body = self._block(copy.deepcopy(node.body))
         arguments = [ast.arg(name) for name in (*FIRST, *self.function.parameters)]
-        signature = ast.arguments([], arguments, None, [], [], None, [])
+        signature = ast.arguments(
+            posonlyargs=[],
+            args=arguments,
+            vararg=None,
+            kwonlyargs=[],
+            kw_defaults=[],
+            kwarg=None,
+            defaults=[],
+        )
         flip = ast.Assign([ast.Name("__p", ast.Store())], ast.Constant(0))
         more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
-        bare = ast.FunctionDef(node.name, signature, [flip, *body], [], None, None, **more)
+        bare = ast.FunctionDef(
+            name=node.name,
+            args=signature,
+            body=[flip, *body],
+            decorator_list=[],
+            returns=None,
+            type_comment=None,
+            **more,
+        )
         return ast.copy_location(bare, node)
 
     # -- statements

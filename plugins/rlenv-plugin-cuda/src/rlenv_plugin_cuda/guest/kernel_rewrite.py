@@ -97,13 +97,22 @@ class Rewriter(ast.NodeTransformer):
         module = ast.Module(self.node.body, [])
         self.generic_visit(module)
         arguments = [ast.arg(each) for each in (self.first, *(argument.arg for argument in own))]
+        signature = ast.arguments(
+            posonlyargs=[],
+            args=arguments,
+            vararg=None,
+            kwonlyargs=[],
+            kw_defaults=[],
+            kwarg=None,
+            defaults=[],
+        )
         made = ast.FunctionDef(
-            name,
-            ast.arguments([], arguments, None, [], [], None, []),
-            module.body or [ast.Pass()],
-            [],
-            None,
-            None,
+            name=name,
+            args=signature,
+            body=module.body or [ast.Pass()],
+            decorator_list=[],
+            returns=None,
+            type_comment=None,
         )
         return ast.copy_location(made, self.node)
 

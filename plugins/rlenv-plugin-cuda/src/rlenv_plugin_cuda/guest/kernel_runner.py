@@ -181,7 +181,9 @@ def _arrays(
     scalars: dict[int, Any] = {}
     place = 0
     for kind in ("inputs", "outputs"):
-        mode = "read" if kind == "inputs" else "known" if case.get("known") else "poison"
+        mode = "known" if case.get("known") else "poison"
+        if kind == "inputs":
+            mode = "read"
         for name, dtype, shape, *value in case[kind]:
             if shape is None:
                 scalars[len(arrays)] = _scalar(value[0])

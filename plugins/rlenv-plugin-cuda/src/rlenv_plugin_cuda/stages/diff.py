@@ -159,7 +159,9 @@ def _error(found: Difference) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if 0.01 <= share <= 0.99 else ("under 1%" if share < 0.5 else "over 99%")
+    if 0.01 <= share <= 0.99:
+        return f"{share:.0%}"
+    return "under 1%" if share < 0.5 else "over 99%"
 
 
 def _figures(found: Difference) -> dict[str, Any]:
