@@ -85,9 +85,11 @@ print(cuda.compile_ptx(k, given, cc=(9, 0))[0])
         os.path.dirname(os.path.dirname(__file__)), "src", "rlenv_plugin_cuda", "guest"
     )
     where = (
-        "import sys, types\nw = types.ModuleType('kernel_where')\nw.PATHS = {'nvrtc': '',"
-        f" 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice':"
-        f" {toolchain().libdevice!r}}}\nsys.modules['kernel_where'] = w\n"
+        "import sys, types\n"
+        "w = types.ModuleType('kernel_where')\n"
+        f"w.PATHS = {{'nvrtc': '', 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice':"
+        f" {toolchain().libdevice!r}}}\n"
+        "sys.modules['kernel_where'] = w\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", where + code, folder],

@@ -29,8 +29,13 @@ class Honest:
 
 def elementwise(name: str, body: str, want: Callable[..., Any], *, n: int = 300) -> Honest:
     source = (
-        f"@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        {body}\ndef"
-        " run(x, o):\n    k[(o.size + 63) // 64, 64](x, o)\n"
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < o.size:\n"
+        f"        {body}\n"
+        "def run(x, o):\n"
+        "    k[(o.size + 63) // 64, 64](x, o)\n"
     )
     return Honest(source, {"x": floats(n)}, {"o": ("f4", (n,))}, want)
 
@@ -58,9 +63,12 @@ H: dict[str, Honest] = {
     "square": elementwise("q", "o[i] = x[i] ** 2", lambda x: x**2),
     "reverse": elementwise("r", "o[i] = x[o.size - 1 - i]", lambda x: x[::-1]),
     "saxpy": Honest(
-        "@cuda.jit\ndef k(a, x, y, o):\n    for i in range(cuda.grid(1), o.size,"
-        " cuda.gridsize(1)):\n        o[i] = a * x[i] + y[i]\ndef run(a, x, y, o):\n    k[2, 64](a,"
-        " x, y, o)\n",
+        "@cuda.jit\n"
+        "def k(a, x, y, o):\n"
+        "    for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):\n"
+        "        o[i] = a * x[i] + y[i]\n"
+        "def run(a, x, y, o):\n"
+        "    k[2, 64](a, x, y, o)\n",
         {"a": 2.5, "x": X, "y": floats(300)},
         {"o": ("f4", (300,))},
         lambda a, x, y: a * x + y,
@@ -98,8 +106,15 @@ def run(x, o):
         True,
     ),
     "max by atomics": Honest(
-        "@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i == 0:\n        pass\n    if i <"
-        " x.size:\n        cuda.atomic.max(o, 0, x[i])\ndef run(x, o):\n    k[3, 128](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i == 0:\n"
+        "        pass\n"
+        "    if i < x.size:\n"
+        "        cuda.atomic.max(o, 0, x[i])\n"
+        "def run(x, o):\n"
+        "    k[3, 128](x, o)\n",
         {"x": ints(999, 300)},
         {"o": ("i4", (1,))},
         lambda x: np.array([x.max()]),
@@ -250,9 +265,16 @@ def run(a, b, c):
         lambda a, b: a @ b,
     ),
     "matvec": Honest(
-        "@cuda.jit\ndef k(a, x, o):\n    r = cuda.grid(1)\n    if r < a.shape[0]:\n        t ="
-        " 0.0\n        for j in range(a.shape[1]):\n            t += a[r][j] * x[j]\n        o[r] ="
-        " t\ndef run(a, x, o):\n    k[1, 32](a, x, o)\n",
+        "@cuda.jit\n"
+        "def k(a, x, o):\n"
+        "    r = cuda.grid(1)\n"
+        "    if r < a.shape[0]:\n"
+        "        t = 0.0\n"
+        "        for j in range(a.shape[1]):\n"
+        "            t += a[r][j] * x[j]\n"
+        "        o[r] = t\n"
+        "def run(a, x, o):\n"
+        "    k[1, 32](a, x, o)\n",
         {"a": M, "x": floats(33)},
         {"o": ("f4", (20,))},
         lambda a, x: a @ x,
@@ -402,9 +424,16 @@ def run(x, o):
         ),
     ),
     "convolution": Honest(
-        "@cuda.jit\ndef k(x, w, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        s ="
-        " float32(0)\n        for j in range(w.size):\n            s += x[i + j] * w[j]\n       "
-        " o[i] = s\ndef run(x, w, o):\n    k[(o.size + 31) // 32, 32](x, w, o)\n",
+        "@cuda.jit\n"
+        "def k(x, w, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < o.size:\n"
+        "        s = float32(0)\n"
+        "        for j in range(w.size):\n"
+        "            s += x[i + j] * w[j]\n"
+        "        o[i] = s\n"
+        "def run(x, w, o):\n"
+        "    k[(o.size + 31) // 32, 32](x, w, o)\n",
         {"x": X, "w": floats(5)},
         {"o": ("f4", (296,))},
         lambda x, w: np.convolve(x, w[::-1], "valid"),
@@ -427,65 +456,114 @@ def run(a, b, o):
         lambda a, b: a @ b,
     ),
     "local memory": Honest(
-        "@cuda.jit\ndef k(x, o):\n    w = cuda.local.array(4, float64)\n    i = cuda.grid(1)\n   "
-        " if i < o.size:\n        for j in range(4):\n            w[j] = x[i] * j\n        o[i] ="
-        " w[1] + w[3]\ndef run(x, o):\n    k[5, 64](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    w = cuda.local.array(4, float64)\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < o.size:\n"
+        "        for j in range(4):\n"
+        "            w[j] = x[i] * j\n"
+        "        o[i] = w[1] + w[3]\n"
+        "def run(x, o):\n"
+        "    k[5, 64](x, o)\n",
         {"x": X},
         {"o": ("f4", (300,))},
         lambda x: 4 * x,
     ),
     "dynamic shared memory": Honest(
-        "@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(0, float32)\n    t = cuda.threadIdx.x\n"
-        "    s[t] = x[t]\n    cuda.syncthreads()\n    o[t] = s[cuda.blockDim.x - 1 - t]\ndef run(x,"
-        " o):\n    k[1, 300, 0, 1200](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    s = cuda.shared.array(0, float32)\n"
+        "    t = cuda.threadIdx.x\n"
+        "    s[t] = x[t]\n"
+        "    cuda.syncthreads()\n"
+        "    o[t] = s[cuda.blockDim.x - 1 - t]\n"
+        "def run(x, o):\n"
+        "    k[1, 300, 0, 1200](x, o)\n",
         {"x": X},
         {"o": ("f4", (300,))},
         lambda x: x[::-1],
     ),
     "votes of a warp": Honest(
-        "@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    b = cuda.ballot_sync(0xffffffff,"
-        " x[t] > 0)\n    if t == 0:\n        o[0] = cuda.popc(b)\n        o[1] = b & 1\ndef run(x,"
-        " o):\n    k[1, 32](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    t = cuda.threadIdx.x\n"
+        "    b = cuda.ballot_sync(0xffffffff, x[t] > 0)\n"
+        "    if t == 0:\n"
+        "        o[0] = cuda.popc(b)\n"
+        "        o[1] = b & 1\n"
+        "def run(x, o):\n"
+        "    k[1, 32](x, o)\n",
         {"x": X[:32].copy()},
         {"o": ("i4", (2,))},
         lambda x: np.array([(x > 0).sum(), x[0] > 0]),
     ),
     "a count at a barrier": Honest(
-        "@cuda.jit\ndef k(x, o):\n    t = cuda.threadIdx.x\n    n = cuda.syncthreads_count(x[t] >"
-        " 0)\n    if t == 0:\n        o[0] = n\ndef run(x, o):\n    k[1, 300](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    t = cuda.threadIdx.x\n"
+        "    n = cuda.syncthreads_count(x[t] > 0)\n"
+        "    if t == 0:\n"
+        "        o[0] = n\n"
+        "def run(x, o):\n"
+        "    k[1, 300](x, o)\n",
         {"x": X},
         {"o": ("i4", (1,))},
         lambda x: np.array([(x > 0).sum()]),
     ),
     "argmax of rows": Honest(
-        "@cuda.jit\ndef k(x, o):\n    r = cuda.grid(1)\n    if r < x.shape[0]:\n        best = 0\n "
-        "       for j in range(1, x.shape[1]):\n            if x[r, j] > x[r, best]:\n             "
-        "   best = j\n        o[r] = best\ndef run(x, o):\n    k[1, 32](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    r = cuda.grid(1)\n"
+        "    if r < x.shape[0]:\n"
+        "        best = 0\n"
+        "        for j in range(1, x.shape[1]):\n"
+        "            if x[r, j] > x[r, best]:\n"
+        "                best = j\n"
+        "        o[r] = best\n"
+        "def run(x, o):\n"
+        "    k[1, 32](x, o)\n",
         {"x": M},
         {"o": ("i4", (20,))},
         lambda x: x.argmax(1),
     ),
     "embedding": Honest(
-        "@cuda.jit\ndef k(w, i, o):\n    r, c = cuda.grid(2)\n    if r < o.shape[0] and c <"
-        " o.shape[1]:\n        o[r, c] = w[i[r], c]\ndef run(w, i, o):\n    k[(2, 5), (16, 8)](w,"
-        " i, o)\n",
+        "@cuda.jit\n"
+        "def k(w, i, o):\n"
+        "    r, c = cuda.grid(2)\n"
+        "    if r < o.shape[0] and c < o.shape[1]:\n"
+        "        o[r, c] = w[i[r], c]\n"
+        "def run(w, i, o):\n"
+        "    k[(2, 5), (16, 8)](w, i, o)\n",
         {"w": M, "i": ints(20, 30)},
         {"o": ("f4", (30, 33))},
         lambda w, i: w[i],
     ),
     "exchange within warps in shared memory": Honest(
-        "@cuda.jit\ndef k(x, o):\n    s = cuda.shared.array(64, float32)\n    t ="
-        " cuda.threadIdx.x\n    s[t] = x[t]\n    cuda.syncwarp()\n    o[t] = s[t ^ 1]\ndef run(x,"
-        " o):\n    k[1, 64](x, o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    s = cuda.shared.array(64, float32)\n"
+        "    t = cuda.threadIdx.x\n"
+        "    s[t] = x[t]\n"
+        "    cuda.syncwarp()\n"
+        "    o[t] = s[t ^ 1]\n"
+        "def run(x, o):\n"
+        "    k[1, 64](x, o)\n",
         {"x": floats(64)},
         {"o": ("f4", (64,))},
         lambda x: x.reshape(-1, 2)[:, ::-1].ravel(),
     ),
     "a hash of 32 bits": Honest(
-        "@cuda.jit\ndef k(x, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        h ="
-        " uint32(x[i])\n        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n        h = uint32((h ^ (h"
-        " >> 16)) * 0x45d9f3b)\n        o[i] = h ^ (h >> 16)\ndef run(x, o):\n    k[3, 128](x,"
-        " o)\n",
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < o.size:\n"
+        "        h = uint32(x[i])\n"
+        "        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n"
+        "        h = uint32((h ^ (h >> 16)) * 0x45d9f3b)\n"
+        "        o[i] = h ^ (h >> 16)\n"
+        "def run(x, o):\n"
+        "    k[3, 128](x, o)\n",
         {"x": ints(1 << 30, 300)},
         {"o": ("u4", (300,))},
         lambda x: _hash(x.astype(np.uint32)),

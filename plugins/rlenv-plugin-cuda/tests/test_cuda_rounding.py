@@ -148,8 +148,13 @@ def test_a_variance_in_one_pass_cancels(env: Environment, dtype: str) -> None:
 # -------------------------------------------------------------------------------
 
 SAXPY = (
-    "@cuda.jit\ndef k(a, x, y, o):\n    i = cuda.grid(1)\n    if i < o.size:\n        o[i] ="
-    " {}\ndef run(a, x, y, o):\n    k[(o.size + 63) // 64, 64](a, x, y, o)\n"
+    "@cuda.jit\n"
+    "def k(a, x, y, o):\n"
+    "    i = cuda.grid(1)\n"
+    "    if i < o.size:\n"
+    "        o[i] = {}\n"
+    "def run(a, x, y, o):\n"
+    "    k[(o.size + 63) // 64, 64](a, x, y, o)\n"
 )
 FMA = {
     "inputs": [["a", "f4", ["n"]], ["x", "f4", ["n"]], ["y", "f4", ["n"]]],
@@ -254,8 +259,14 @@ FLOW = {
         "v = 1\nfor j in range(8):\n    if j == 3:\n        v = b[j]\n        break\nv = v * a[2]"
     ),
     "a loop that goes on": (
-        "v = 1\nj = 0\nwhile j < 5:\n    j += 1\n    if j == 2:\n        v = b[2]\n       "
-        " continue\nv = v / 3"
+        "v = 1\n"
+        "j = 0\n"
+        "while j < 5:\n"
+        "    j += 1\n"
+        "    if j == 2:\n"
+        "        v = b[2]\n"
+        "        continue\n"
+        "v = v / 3"
     ),
     "pairs of a device function": "v, w_ = pair(b[i], x[i])\nv = v * a[2] + w_",
     "an array in local memory": (
@@ -340,8 +351,11 @@ def ran(
     names = ", ".join(inputs)
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     source = (
-        f"@cuda.jit\ndef k({names}, o):\n    i = cuda.threadIdx.x\n{lines}def run({names}, o):\n   "
-        f" k[1, 8]({names}, o{more})\n"
+        "@cuda.jit\n"
+        f"def k({names}, o):\n"
+        "    i = cuda.threadIdx.x\n"
+        f"{lines}def run({names}, o):\n"
+        f"    k[1, 8]({names}, o{more})\n"
     )
     found = run_kernel(source, inputs, {"o": (kind, (8,))})
     assert not found.wrong, found.said
@@ -413,8 +427,12 @@ def test_floor_is_a_float_as_on_a_device(run_kernel: Any) -> None:
 
 def test_a_float32_of_the_plan_is_one_in_the_kernel(run_kernel: Any) -> None:
     source = (
-        "@cuda.jit\ndef k(a, c, o):\n    i = cuda.grid(1)\n    o[i] = (a[i] + c) - c\ndef run(a,"
-        " o):\n    k[1, 8](a, {}, o)\n"
+        "@cuda.jit\n"
+        "def k(a, c, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    o[i] = (a[i] + c) - c\n"
+        "def run(a, o):\n"
+        "    k[1, 8](a, {}, o)\n"
     )
     given = {"a": np.full(8, 0.1, np.float32)}
     narrow, wide = (
@@ -427,8 +445,14 @@ def test_a_float32_of_the_plan_is_one_in_the_kernel(run_kernel: Any) -> None:
 
 def test_what_numba_cannot_type_is_told_with_its_line(run_kernel: Any) -> None:
     source = (
-        "@cuda.jit\ndef k(a, o):\n    v = a\n    if a.size > 3:\n        v = 1.0\n    o[0] = v\ndef"
-        " run(a, o):\n    k[1, 1](a, o)\n"
+        "@cuda.jit\n"
+        "def k(a, o):\n"
+        "    v = a\n"
+        "    if a.size > 3:\n"
+        "        v = 1.0\n"
+        "    o[0] = v\n"
+        "def run(a, o):\n"
+        "    k[1, 1](a, o)\n"
     )
     found = run_kernel(source, {"a": A}, {"o": ("f4", (8,))})
 
@@ -440,8 +464,14 @@ def test_a_variable_that_is_defined_further_down_only_is_refused_as_numba_does(
     run_kernel: Any,
 ) -> None:
     source = (
-        "@cuda.jit\ndef k(a, o):\n    for i in range(3):\n        if i > 0:\n            o[i] = v\n"
-        "        v = a[i]\ndef run(a, o):\n    k[1, 1](a, o)\n"
+        "@cuda.jit\n"
+        "def k(a, o):\n"
+        "    for i in range(3):\n"
+        "        if i > 0:\n"
+        "            o[i] = v\n"
+        "        v = a[i]\n"
+        "def run(a, o):\n"
+        "    k[1, 1](a, o)\n"
     )
     found = [
         run_kernel(source, {"a": A}, {"o": ("f4", (8,))}, backend=name)

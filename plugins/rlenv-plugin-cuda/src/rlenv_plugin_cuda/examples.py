@@ -52,8 +52,9 @@ _RIGHT = (
     (
         VADD,
         (
-            f"Each thread adds one element.\n\n{fenced(_VADD)}\n\nThe last block is cut off by the"
-            " guard."
+            "Each thread adds one element.\n\n"
+            f"{fenced(_VADD)}\n\n"
+            "The last block is cut off by the guard."
         ),
     ),
 )
