@@ -126,7 +126,6 @@ class Thread:
         return FULL
 
     # -- numbers
-    # ---------------------------------------------------------------------------------------
 
     def popc(self, x: int) -> int:
         return (x & ((1 << 64) - 1)).bit_count()
@@ -153,7 +152,6 @@ class Thread:
         return math.inf if x == 0 else math.nan
 
     # -- atomics
-    # ---------------------------------------------------------------------------------------
 
     def atomic_add(self, array: object, index: object, value: object) -> object:
         return _buffer(array).change(index, value, lambda old, new: old + new)

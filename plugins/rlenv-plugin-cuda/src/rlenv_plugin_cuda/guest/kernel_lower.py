@@ -109,7 +109,6 @@ class _Lowering(ast.NodeTransformer):
         return ast.copy_location(bare, node)
 
     # -- statements
-    # ----------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -157,7 +156,6 @@ class _Lowering(ast.NodeTransformer):
         return made
 
     # -- names
-    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -185,7 +183,6 @@ class _Lowering(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     # -- elements
-    # ------------------------------------------------------------------------------------
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         inner = node.value
@@ -210,7 +207,6 @@ class _Lowering(ast.NodeTransformer):
         return ast.copy_location(ast.AugAssign(target, node.op, value), node)
 
     # -- calls
-    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)
@@ -256,7 +252,6 @@ class _Lowering(ast.NodeTransformer):
         return _item("__s", len(self.made.shared) - 1)
 
     # -- waiting
-    # -------------------------------------------------------------------------------------
 
     def _wait(self, name: str, args: list[ast.expr]) -> ast.expr:
         if name == "activemask":

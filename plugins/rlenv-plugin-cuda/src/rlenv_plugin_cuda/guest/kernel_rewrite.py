@@ -117,7 +117,6 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(made, self.node)
 
     # -- names
-    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -151,7 +150,6 @@ class Rewriter(ast.NodeTransformer):
         return self.generic_visit(_flat(node))
 
     # -- arithmetic
-    # ----------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -174,7 +172,6 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([node.target], value), node)
 
     # -- calls
-    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)

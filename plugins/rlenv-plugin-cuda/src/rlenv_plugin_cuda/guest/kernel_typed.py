@@ -115,7 +115,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     fusible = False
 
     # -- where definitions meet
-    # ------------------------------------------------------------------------
 
     def visit_If(self, node: ast.If) -> ast.stmt:
         self.generic_visit(node)
@@ -173,7 +172,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return made
 
     # -- arithmetic
-    # ------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         bare = getattr(node, "bare", False)
@@ -270,7 +268,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return node
 
     # -- stores
-    # ----------------------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         (target, *more) = node.targets
@@ -311,7 +308,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return ast.copy_location(ast.Assign([made], result), node)
 
     # -- calls
-    # -----------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         kind = _kind(node)

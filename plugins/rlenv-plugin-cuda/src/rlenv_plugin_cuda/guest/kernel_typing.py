@@ -78,7 +78,6 @@ class Typing:
         return kind
 
     # -- statements
-    # ----------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt], scope: Scope | None) -> Scope | None:
         """The scope behind a block, None where nothing goes on there; what is never reached is
@@ -202,7 +201,6 @@ class Typing:
         return after
 
     # -- expressions
-    # ---------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr, scope: Scope) -> Kind:
         """The type of an expression; it and its parts are marked with theirs."""

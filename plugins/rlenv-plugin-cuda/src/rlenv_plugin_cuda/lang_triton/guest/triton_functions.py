@@ -83,7 +83,6 @@ class _Rewrite(ast.NodeTransformer):
         return node
 
     # -- numbers that only Python holds, where a compiled kernel has tensors
-    # ---------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
