@@ -10,12 +10,11 @@ __all__ = ["Change", "Unreadable", "changes"]
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _EXTENDED = re.compile(
-    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename"
-    r" to|similarity index|dissimilarity index|index) (.*)\Z"
+    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to"
+    r"|similarity index|dissimilarity index|index) (.*)\Z"
 )
-_MAIL = re.compile(
-    r"\s*(?:From |From:|Subject:|commit [0-9a-f]{7})"
-)  # what git writes before a patch
+# What git writes before a patch.
+_MAIL = re.compile(r"\s*(?:From |From:|Subject:|commit [0-9a-f]{7})")
 _OTHER = ("*** ", "Index:", "Prereq:", "diff --cc", "diff --combined", "@@@", "Only in ", "====")
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, '"': 34, "\\": 92}
 _ESCAPE = re.compile(r'\\(?:([0-7]{3})|([ntrabfv"\\]))|([^\\"]+)')

@@ -26,8 +26,8 @@ _TWO_DIGITS = re.compile(r"\d\d")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _OTHER_DATE = re.compile(
     r"(?<!\d)(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}/\d{1,2}/\d{2})(?!\d)"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
-    rf" {_MONTH},? \d{{4}}",
+    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? \d{{4}}",
     re.IGNORECASE,
 )
 # A sign or digit first, which is searched for fastest.
