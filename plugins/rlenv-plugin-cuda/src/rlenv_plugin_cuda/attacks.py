@@ -67,8 +67,9 @@ def _numba(source: str) -> Callable[[Task], str]:
 
 
 def _kernel(body: str) -> Callable[[Task], str]:
-    """One kernel over the elements of the first output, of one or two dimensions; ITEM is one of
-    them.
+    """One kernel over the elements of the first output, of one or two dimensions.
+
+    ITEM is one of them.
     """
 
     def build(task: Task) -> str:

@@ -82,8 +82,9 @@ class Case:
 
 
 def cases_of(kernel: Kernel, key: bytes) -> tuple[Case, ...]:
-    """The cases of one response: all shapes with all distributions where they are few, else each at
-    least once.
+    """The cases of one response.
+
+    They are all shapes with all distributions where they are few, else each at least once.
 
     One case comes twice, with the same inputs over complementary outputs and in another order of
     threads, so that an element that is never written is wrong in one of them; another shape comes

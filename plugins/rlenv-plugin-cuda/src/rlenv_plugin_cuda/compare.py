@@ -124,8 +124,9 @@ def trial_differences(kernel: Kernel, trial: Trial, wanted: Wanted) -> list[Diff
 
 
 def _worst(kernel: Kernel, versions: Sequence[Sequence[bytes]], wanted: Wanted) -> list[Difference]:
-    """The differences of the last version of the outputs that is wrong; of the first where all are
-    right.
+    """The differences of the last version of the outputs that is wrong.
+
+    Where all are right, those of the first version.
     """
     found = differences(kernel, versions[0], wanted)
     for outputs in versions[1:]:

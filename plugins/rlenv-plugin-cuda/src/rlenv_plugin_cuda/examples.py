@@ -105,8 +105,9 @@ _MANY = (
 
 
 def examples() -> Mapping[str, Sequence[Examples]]:
-    """Right and wrong responses for every stage; limits of the compiler only where one is
-    installed.
+    """Right and wrong responses for every stage.
+
+    Those for limits of the compiler are there only where one is installed.
     """
     from .building.toolchain import missing
 

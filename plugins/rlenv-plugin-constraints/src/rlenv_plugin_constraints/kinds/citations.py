@@ -163,8 +163,9 @@ def _read(raw: str, sources: set[str]) -> _Seen:
 
 
 def _defines(match: re.Match[str], text: str, heading: re.Match[str] | None) -> bool:
-    """A footnote or link by its colon; "[1] Some text" below the heading, or where nothing but
-    notes follows.
+    """A footnote or link by its colon.
+
+    "[1] Some text" below the heading, or where nothing but notes follows.
     """
     after = text[match.end(1) + 1 : match.end(1) + 2]
     if after == ":" or (heading is not None and match.start() > heading.start()):

@@ -31,8 +31,9 @@ _HTML = re.compile(
 
 @frozen
 class MarkdownTable(Shape):
-    """There is exactly one table in Markdown (header, line of hyphens, rows), outside of code, and
-    it has this shape; text may be around it.
+    """There is exactly one table in Markdown (header, line of hyphens, rows) of this shape.
+
+    It is outside of code; text may be around it.
 
     Every row has as many cells as the header, and a letter or digit in one of them.
 

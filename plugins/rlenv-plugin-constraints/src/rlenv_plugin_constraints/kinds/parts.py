@@ -26,8 +26,11 @@ _LEAD = rf"[#*_>\-\s\"“(\[{UNSEEN}]*"
 
 @frozen(slots=False)
 class Sections(Range):
-    """Sections that begin with a line ``Section 1``: ``word``, in this case, and a number, a Roman
-    one, or a letter; each number once, and each section with something in it."""
+    """Sections that begin with a line ``Section 1``.
+
+    The line is ``word``, in this case, and a number, a Roman one, or a letter; each number is there
+    once, and each section has something in it.
+    """
 
     kind: ClassVar[str] = "sections"
     word: Safe[str] = field(default="Section", validator=shown)
@@ -65,8 +68,11 @@ class Sections(Range):
 
 @frozen(slots=False)
 class SectionOrder:
-    """Every one of ``headings`` is a line of its own (a Markdown heading, bold, numbered or with a
-    colon, or plain), each once, in this order, each with something below it."""
+    """Every one of ``headings`` is a line of its own, once, in this order.
+
+    It may be a Markdown heading, bold, numbered or with a colon, or plain; each has something below
+    it.
+    """
 
     kind: ClassVar[str] = "section_order"
     headings: Safe[tuple[str, ...]] = field()

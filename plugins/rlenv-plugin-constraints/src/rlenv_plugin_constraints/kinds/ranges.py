@@ -52,9 +52,11 @@ def _day(_: Any, attribute: Any, value: str) -> None:
 
 @frozen
 class IsoDates(Range):
-    """Days of the calendar as YYYY-MM-DD, and no date in another form: at least ``min`` different
-    ones (1 where nothing is given), at most ``max``, each from ``first`` to ``last``; with
-    ``whole``, commas between them and nothing else, and no day twice."""
+    """Days of the calendar as YYYY-MM-DD, and no date in another form.
+
+    There are at least ``min`` different ones (1 where nothing is given), at most ``max``, each from
+    ``first`` to ``last``; with ``whole``, commas between them and nothing else, and no day twice.
+    """
 
     kind: ClassVar[str] = "iso_dates"
     first: Safe[str] = field(default="0001-01-01", validator=_day)
@@ -99,8 +101,9 @@ class IsoDates(Range):
 
 @frozen
 class NumberInRange:
-    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``; either may
-    be left out.
+    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``.
+
+    Either may be left out.
 
     1,000.5 and 1e3 are one number each; a fraction, a time, the digits of B12 and a sign apart from
     its number are none that could be read, and with one of these nothing holds.  What a number is
@@ -160,8 +163,9 @@ def _value(said: str) -> Decimal | None:
 
 @frozen
 class SortedLines:
-    """The lines, ``min`` of them at least and none twice, are in order; blank lines, fences and the
-    marks of a list are not looked at.
+    """The lines, ``min`` of them at least and none twice, are in order.
+
+    Blank lines, fences and the marks of a list are not looked at.
 
     Words are in the order of a dictionary: case and accents make no difference, so two lines that
     differ in

@@ -44,8 +44,9 @@ def shows_something(content: str) -> bool:
 
 @frozen(slots=False)
 class XmlTags:
-    """Each of ``tags`` is in the response exactly once, opened, closed, in this order, and not
-    empty.
+    """Each of ``tags`` is in the response exactly once, in this order.
+
+    Each is opened, closed and not empty.
 
     A tag in a comment counts, since a reader that looks for tags would find it.  Case counts; a tag
     that differs in case only is one too many.

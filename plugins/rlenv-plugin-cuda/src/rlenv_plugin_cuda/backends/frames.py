@@ -61,8 +61,9 @@ def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
-    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the
-    answer's loss.
+    """What came of a case.
+
+    The runner is ours, and holds untrusted code: whatever is odd is the answer's loss.
 
     Args:
         place: of the case.

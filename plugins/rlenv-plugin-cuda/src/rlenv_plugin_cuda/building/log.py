@@ -28,8 +28,9 @@ LINES = 20_000
 
 @frozen
 class Said:
-    """One kernel: bytes, and registers per thread; spills with those of the functions that it
-    calls.
+    """One kernel: bytes, and registers per thread.
+
+    Spills include those of the functions that it calls.
     """
 
     registers: int

@@ -46,8 +46,9 @@ class Objects:
     plans: tuple[Plan, ...]
 
     def order(self, place: int, first: int = 0) -> dict[str, Any]:
-        """The plan of a case as a GPU process reads it; ``first`` is the number of its first image
-        there.
+        """The plan of a case as a GPU process reads it.
+
+        ``first`` is the number of its first image there.
         """
         plan = self.plans[place]
         steps = []

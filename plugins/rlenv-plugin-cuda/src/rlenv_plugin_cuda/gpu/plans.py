@@ -209,8 +209,9 @@ def cpp_plan(program: Program, case: Case) -> Plan:
 
 
 def _arguments(case: Case) -> tuple[list[Any], int]:
-    """What ``run`` gets: handles numbered as the buffers are, inputs first; and the number of
-    buffers.
+    """What ``run`` gets: handles numbered as the buffers are, inputs first.
+
+    The second value is the number of buffers.
     """
     values = case.values
     given = list[Any]()

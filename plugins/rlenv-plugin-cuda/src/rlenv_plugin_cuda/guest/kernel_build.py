@@ -42,8 +42,9 @@ _rehearsed: list[str] = []
 
 
 def rehearse() -> None:
-    """Load the compilers and use them once, so that no answer waits for that; what breaks says so
-    when it is asked.
+    """Load the compilers and use them once, so that no answer waits for that.
+
+    What breaks says so when it is asked.
     """
     if _rehearsed:
         return

@@ -67,8 +67,9 @@ def _inside_typed(i: Value, extent: Value, line: int) -> Value:
 
 @overload(_at, strict=False)
 def _at_typed(array: Value, index: Value, line: int) -> Value:
-    """The place of an element, or an IndexError of (index, extent, line); other ranks have no place
-    at all.
+    """The place of an element, or an IndexError of (index, extent, line).
+
+    Other ranks have no place at all.
     """
     if not isinstance(array, types.Array):
         return None
@@ -177,8 +178,9 @@ def _local(shape: Value, dtype: Value) -> Value:
 
 @register_jitable
 def _put(m: Value, p: int, t: Threads, value: Value) -> Value:
-    """Leave a number where other threads find it; floats and integers apart, so that none loses a
-    bit.
+    """Leave a number where other threads find it.
+
+    Floats and integers apart, so that none loses a bit.
     """
     m[0][p, _linear(t)] = value
     m[1][p, _linear(t)] = np.int64(value)

@@ -32,8 +32,9 @@ NAMES = {
 
 
 class Wrong(Exception):
-    """The answer cannot be compiled.  ``line`` counts from 1 within the program; 0: nowhere in
-    particular.
+    """The answer cannot be compiled.
+
+    ``line`` counts from 1 within the program; 0: nowhere in particular.
     """
 
     def __init__(self, said: str, line: int = 0) -> None:

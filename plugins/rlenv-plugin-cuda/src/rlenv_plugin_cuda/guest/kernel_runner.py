@@ -62,8 +62,9 @@ class Interpreter:
         return bool(self.code.fusible)
 
     def array(self, given: Sequence[Any], data: bytes, clock: Clock, mode: str) -> Input:
-        """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first
-        value) or "poison".
+        """An array of [name, dtype, shape].
+
+        ``mode`` is "read", "known" (its content is its first value) or "poison".
         """
         name, dtype, shape = given
         stored = storage(dtype, math.prod(shape), data)
@@ -109,8 +110,9 @@ def _both(
     body: memoryview,
     order: dict[str, object],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """A case; where contraction is allowed, with the outputs of both, and run twice if there is
-    anything to fuse.
+    """Run a case.
+
+    Where contraction is allowed, with the outputs of both, and twice if there is anything to fuse.
     """
     contract = case.pop("contract", False)
     said, taken = _case(answer, runs, case, body, order)

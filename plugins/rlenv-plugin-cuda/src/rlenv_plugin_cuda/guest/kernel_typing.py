@@ -80,8 +80,9 @@ class Typing:
     # -- statements
 
     def block(self, body: list[ast.stmt], scope: Scope | None) -> Scope | None:
-        """The scope behind a block, None where nothing goes on there; what is never reached is
-        taken out.
+        """The scope behind a block, None where nothing goes on there.
+
+        What is never reached is taken out.
         """
         for place, node in enumerate(body):
             if scope is None:

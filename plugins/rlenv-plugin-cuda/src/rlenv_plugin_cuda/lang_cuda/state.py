@@ -40,8 +40,9 @@ def unfolded(source: str) -> str:
 
 
 def kept(source: str) -> tuple[int, str] | None:
-    """(line, why) of the first variable that outlives a launch and can change; None where there is
-    none.
+    """(line, why) of the first variable that outlives a launch and can change.
+
+    None where there is none.
     """
     text = bare(source)
     for directive in _DIRECTIVE.finditer(text):

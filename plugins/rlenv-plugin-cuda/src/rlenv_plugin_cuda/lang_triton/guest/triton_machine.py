@@ -72,8 +72,9 @@ class Machine:
         return tl.tensor(_Handle(np.array([base], np.uint64), kind), kind)
 
     def carried(self, value: object, test: object = None) -> Value:
-        """A Python number as the compiler keeps it where it is not known; ``test`` is what decides,
-        if anything does.
+        """A Python number as the compiler keeps it where it is not known.
+
+        ``test`` is what decides, if anything does.
         """
         known = test is not None and not isinstance(test, tl.core.tensor)
         if known or value.__class__ not in (int, float):
