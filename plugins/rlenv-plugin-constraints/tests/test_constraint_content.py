@@ -173,8 +173,10 @@ def test_a_prompt_with_small_changes_is_an_echo(raw: str) -> None:
                 " Section 2."
             ),
             (
-                "Section 1\nWrite the date and a greeting.\n\nSection 2\nInclude your request and"
-                " sign the letter."
+                "Section 1\n"
+                "Write the date and a greeting.\n\n"
+                "Section 2\n"
+                "Include your request and sign the letter."
             ),
         ),
         (
@@ -202,8 +204,9 @@ def test_an_answer_in_words_of_the_prompt_is_no_echo(prompt: str, raw: str) -> N
 
 
 STUB = (
-    'def double(x):\n    """Return the entire list, each without its sign and written in order, as'
-    ' an example should."""\n'
+    "def double(x):\n"
+    '    """Return the entire list, each without its sign and written in order, as an example'
+    ' should."""\n'
 )
 
 

@@ -120,11 +120,14 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 
 def test_simple_kinds_import_no_library() -> None:
     code = (
-        "import sys, json\nfrom rlenv.stages import Attempt\nfrom rlenv.values import Task\nfrom"
-        " rlenv_plugin_constraints.stages.all import All\nstage = All(constraints=[{'kind':"
-        " 'max_words', 'n': 9}, {'kind': 'contains', 'words': ['dog']}])\nassert"
-        " stage.check(Attempt(Task('q'), 'My dog sleeps')).score =="
-        " 1\nprint(json.dumps(sorted(sys.modules)))"
+        "import sys, json\n"
+        "from rlenv.stages import Attempt\n"
+        "from rlenv.values import Task\n"
+        "from rlenv_plugin_constraints.stages.all import All\n"
+        "stage = All(constraints=[{'kind': 'max_words', 'n': 9}, {'kind': 'contains', 'words':"
+        " ['dog']}])\n"
+        "assert stage.check(Attempt(Task('q'), 'My dog sleeps')).score == 1\n"
+        "print(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"regex", "yaml", "jsonschema"} & set(json.loads(done.stdout))

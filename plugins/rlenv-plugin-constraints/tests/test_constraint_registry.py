@@ -217,14 +217,19 @@ from rlenv.values import Task
 from rlenv.environment import Environment
 
 def env(table):
-    return Environment.from_dict({"name": "e", "stage": [{"use": "constraints/all", "options": {"constraints": [table]}}]})
+    stage = {"use": "constraints/all", "options": {"constraints": [table]}}
+    return Environment.from_dict({"name": "e", "stage": [stage]})
 
 with env({"kind": "stranger/emoji", "n": 1}) as one:
     verdict = one.evaluate(Task("Say something."), "two of them \\U0001f600 and \\U0001f600 here")
     row = verdict.results[0].outcome.data["constraints"][0]
     print(verdict.value, row["kind"], row["measured"], row["spans"])
     print(one.evaluate(Task("Say something."), "only one of them \\U0001f600").value)
-for table in ({"kind": "stranger/emojy", "n": 1}, {"kind": "stranger/emoji", "n": 0}, {"kind": "strangr/emoji"}):
+for table in (
+    {"kind": "stranger/emojy", "n": 1},
+    {"kind": "stranger/emoji", "n": 0},
+    {"kind": "strangr/emoji"},
+):
     try:
         env(table)
     except Exception as err:

@@ -1,5 +1,6 @@
-"""Words are cut from a copy of the text; they are those that the pattern of words finds one by
-one.
+"""Words are cut from a copy of the text.
+
+They are those that the pattern of words finds one by one.
 """
 
 from __future__ import annotations

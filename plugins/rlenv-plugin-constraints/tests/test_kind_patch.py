@@ -27,7 +27,10 @@ def diff(old: str, new: str, before: str, after: str) -> str:
 
 FINE = diff("a\nb\n", "a\nc\n", "a/src/x.py", "b/src/x.py")
 MAIL = (
-    "From 0123456789abcdef Mon Sep 17 00:00:00 2001\nFrom: A <a@b.c>\nSubject: [PATCH] x\n\n---\n"
+    "From 0123456789abcdef Mon Sep 17 00:00:00 2001\n"
+    "From: A <a@b.c>\n"
+    "Subject: [PATCH] x\n\n"
+    "---\n"
     " src/x.py | 2 +-\n\n"
 )
 RENAME = "diff --git a/src/a b/{0}\nsimilarity index 100%\nrename from src/a\nrename to {1}\n"

@@ -196,8 +196,11 @@ def test_a_method_is_found_in_its_class() -> None:
         ("def f(x): return 1 if x else 2", 2),
         (
             (
-                "def f(x):\n    match x:\n        case 1: pass\n        case 2 if x: pass\n       "
-                " case _: pass"
+                "def f(x):\n"
+                "    match x:\n"
+                "        case 1: pass\n"
+                "        case 2 if x: pass\n"
+                "        case _: pass"
             ),
             4,
         ),

@@ -17,14 +17,16 @@ from rlenv_plugin_constraints.stages.all import All
 from rlenv_plugin_constraints.stages.ifeval import IFEval
 from rlenv_plugin_constraints.text import Text
 
-VERBS = """Grab a coat.|Paint the fence white.|Guard your time.|Question everything you read.|Mind the gap.
-Point to the map.|Name three rivers.|Rest when tired.|Fear not.|Face the wall.|Land softly.|Pack light.
-Was it good?|Having eaten, we left.|Built in 1900, it stands.|Don't go.|Don’t go.|**Write** it down.|Go
-"Plan the trip early," she said.|- Walk on.|Can you hear it?|Let's go.|let us GO|Peel two apples."""
-OTHERS = """Hope is a good thing.|Fear grows in silence.|Smiles cost nothing.|Plans change.|Dreams come true.
-Water boils at 100 degrees.|Ships sail at dawn.|Names matter.|Exercise helps.|Like a river it flows.
-Please write it.|My cat sleeps.|Above all, be kind.|The answer is no.|Guards stood by the gate.|Thanks!
-Quickly she ran.|Paris is big.|Hello there!|No one came.|Because of rain, we stayed.|猫|😀|12|It goes."""
+VERBS = """Grab a coat.|Paint the fence white.|Guard your time.|Question everything you read.
+Mind the gap.|Point to the map.|Name three rivers.|Rest when tired.|Fear not.|Face the wall.
+Land softly.|Pack light.|Was it good?|Having eaten, we left.|Built in 1900, it stands.
+Don't go.|Don’t go.|**Write** it down.|Go|"Plan the trip early," she said.|- Walk on.
+Can you hear it?|Let's go.|let us GO|Peel two apples."""
+OTHERS = """Hope is a good thing.|Fear grows in silence.|Smiles cost nothing.|Plans change.
+Dreams come true.|Water boils at 100 degrees.|Ships sail at dawn.|Names matter.
+Exercise helps.|Like a river it flows.|Please write it.|My cat sleeps.|Above all, be kind.
+The answer is no.|Guards stood by the gate.|Thanks!|Quickly she ran.|Paris is big.
+Hello there!|No one came.|Because of rain, we stayed.|猫|😀|12|It goes."""
 WRONG_BY_LIST = ("Plans change.", "Dreams come true.", "Fear grows in silence.")
 
 

@@ -19,8 +19,9 @@ from rlenv_plugin_cuda.spec import Array, Kernel
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 HEAD = (
-    "import math\nimport numpy as np\nfrom numba import cuda, float16, float32, float64, int32,"
-    " int64, uint32, uint64\n"
+    "import math\n"
+    "import numpy as np\n"
+    "from numba import cuda, float16, float32, float64, int32, int64, uint32, uint64\n"
 )
 CODES = {np.dtype(kind): name for name, kind in NUMPY.items() if name != "bf16"}
 

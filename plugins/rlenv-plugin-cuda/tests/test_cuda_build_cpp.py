@@ -30,7 +30,8 @@ TASK = Kernel(
     hidden=({"n": 7},),
 )
 TILED = """
-extern "C" __global__ void __launch_bounds__(256) tiled(const float* a, const float* b, float* c, int n) {
+extern "C" __global__ void __launch_bounds__(256) \
+tiled(const float* a, const float* b, float* c, int n) {
   __shared__ float s[16][17], t[16][16];
   float sum = 0.0f;
   for (int k = 0; k < n; k += 16) {
@@ -130,9 +131,12 @@ def test_what_nvcc_knows_without_a_file_is_known(compiled: Compile) -> None:
         " o[0] = FLT_MAX;"
     )
     source = (
-        '#include <cuda_runtime.h>\n#include "math.h"\n#include <cfloat>\ntypedef unsigned int'
-        ' uint32_t;\n#define INT_MIN 3\nextern "C" __global__ void k(const float* a, float* o) {'
-        f" {body} }}\n"
+        "#include <cuda_runtime.h>\n"
+        '#include "math.h"\n'
+        "#include <cfloat>\n"
+        "typedef unsigned int uint32_t;\n"
+        "#define INT_MIN 3\n"
+        f'extern "C" __global__ void k(const float* a, float* o) {{ {body} }}\n'
     )
     report = compiled(source)
     assert report.problem == ""
@@ -140,8 +144,9 @@ def test_what_nvcc_knows_without_a_file_is_known(compiled: Compile) -> None:
 
 
 HALF = (
-    '#include <cuda_fp16.h>\n#include "cuda_bf16.h"\nextern "C" __global__ void k(const half* a,'
-    " __nv_bfloat16* o) {{ {} }}\n"
+    "#include <cuda_fp16.h>\n"
+    '#include "cuda_bf16.h"\n'
+    'extern "C" __global__ void k(const half* a, __nv_bfloat16* o) {{ {} }}\n'
 )
 halved = pytest.mark.skipif(not halves("cuda_bf16.h"), reason="the headers are not installed")
 
@@ -255,7 +260,8 @@ def test_no_message_of_an_answer_is_taken_for_the_assemblers(
 BOMBS = {
     "templates": (
         "template <int A, int B> struct S { static const int v = S<A - 1, B>::v + S<A, B - 1>::v;"
-        " };\n__device__ int x = S<800, 800>::v;\n"
+        " };\n"
+        "__device__ int x = S<800, 800>::v;\n"
     ),
     "macros": (
         "#define A0 1,1,1,1,1,1,1,1,1,1\n"
@@ -264,7 +270,8 @@ BOMBS = {
     ),
     "constants": (
         "__device__ constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
-        "__device__ long x = f(90);\n__device__ char y[f(90)];\n"
+        "__device__ long x = f(90);\n"
+        "__device__ char y[f(90)];\n"
     ),
 }
 

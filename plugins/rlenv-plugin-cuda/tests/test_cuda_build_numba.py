@@ -58,8 +58,11 @@ def test_a_kernel_is_reported_for_the_types_of_its_launch(compiled: Compile) -> 
 
 def test_shared_arrays_are_counted(compiled: Compile) -> None:
     body = (
-        "s, t = cuda.shared.array((16, 17), float32), cuda.shared.array(16, float64)\ns[0, 0] ="
-        " a[0]\nt[0] = 1\ncuda.syncthreads()\no[0] = s[1, 1] + t[1]"
+        "s, t = cuda.shared.array((16, 17), float32), cuda.shared.array(16, float64)\n"
+        "s[0, 0] = a[0]\n"
+        "t[0] = 1\n"
+        "cuda.syncthreads()\n"
+        "o[0] = s[1, 1] + t[1]"
     )
     body = body.replace("s, t = ", "s = ").replace(", cuda.shared", "\nt = cuda.shared")
     assert compiled(answer(body)).kernels[0].shared == 4 * 16 * 17 + 8 * 16
@@ -88,8 +91,10 @@ def test_every_architecture_has_its_report(compiled: Compile) -> None:
         ),
         "o[0] = cuda.syncthreads_count(3) + cuda.ballot_sync(0xFFFFFFFF, a[0] > 0) + (5 >> 1) % 2",
         (
-            "x = cuda.local.array(8, float32)\nfor j in range(8):\n    x[j] = a[j]\no[0] ="
-            " x[int32(a[0]) & 7]"
+            "x = cuda.local.array(8, float32)\n"
+            "for j in range(8):\n"
+            "    x[j] = a[j]\n"
+            "o[0] = x[int32(a[0]) & 7]"
         ),
     ],
 )
@@ -120,8 +125,11 @@ def test_types_that_the_rules_know_can_be_imported(compiled: Compile, names: str
 
 def test_loops_over_tuples_and_types_in_words_compile(compiled: Compile) -> None:
     body = (
-        "s = cuda.shared.array(32, 'float32')\nfor d in STEPS:\n    for w in (0.5, 0.25):\n       "
-        " s[d] = w\no[0] = s[1]"
+        "s = cuda.shared.array(32, 'float32')\n"
+        "for d in STEPS:\n"
+        "    for w in (0.5, 0.25):\n"
+        "        s[d] = w\n"
+        "o[0] = s[1]"
     )
     run = "t = cuda.device_array(a.size, a.dtype)\nfor n in [1, 2]:\n    k[n, 32](t, o)"
     report = compiled(answer(body, run, above="STEPS = (4, 2, 1)\n"))
@@ -131,8 +139,11 @@ def test_loops_over_tuples_and_types_in_words_compile(compiled: Compile) -> None
 
 def test_fewer_registers_are_paid_for_in_spills(compiled: Compile) -> None:
     body = (
-        "i = cuda.grid(1)\ns = float32(0)\nfor j in range(8):\n    s += math.sin(a[i + j]) *"
-        " math.exp(a[i])\no[i] = s"
+        "i = cuda.grid(1)\n"
+        "s = float32(0)\n"
+        "for j in range(8):\n"
+        "    s += math.sin(a[i + j]) * math.exp(a[i])\n"
+        "o[i] = s"
     )
     free = compiled(answer(body)).kernels[0]
     bound = compiled(answer(body, jit="(max_registers=16)")).kernels[0]
@@ -211,8 +222,10 @@ def test_numbers_of_a_plan_are_those_of_the_task_or_drawn() -> None:
         (answer("s = cuda.shared.array(a.size, float32)\ns[0] = 1\no[0] = s[0]"), "", 6),
         (
             answer(
-                "s = cuda.shared.array(20000, float32)\ns[0] = a[0]\ncuda.syncthreads()\no[0] ="
-                " s[1]"
+                "s = cuda.shared.array(20000, float32)\n"
+                "s[0] = a[0]\n"
+                "cuda.syncthreads()\n"
+                "o[0] = s[1]"
             ),
             "too much shared data",
             0,

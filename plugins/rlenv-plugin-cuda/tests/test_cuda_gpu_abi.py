@@ -77,16 +77,19 @@ aimed((9, 0))
 def k(a, n, x, b, c, o):
     o[0, 0] = a[0] + n + x + b + c.real
 A = types.Array
-given = (A(types.float32, 1, 'C'), types.int64, types.float64, types.boolean, types.complex128, A(types.float64, 2, 'C'))
+scalars = (types.int64, types.float64, types.boolean, types.complex128)
+given = (A(types.float32, 1, 'C'), *scalars, A(types.float64, 2, 'C'))
 print(cuda.compile_ptx(k, given, cc=(9, 0))[0])
 """
     folder = os.path.join(
         os.path.dirname(os.path.dirname(__file__)), "src", "rlenv_plugin_cuda", "guest"
     )
     where = (
-        "import sys, types\nw = types.ModuleType('kernel_where')\nw.PATHS = {'nvrtc': '',"
-        f" 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice':"
-        f" {toolchain().libdevice!r}}}\nsys.modules['kernel_where'] = w\n"
+        "import sys, types\n"
+        "w = types.ModuleType('kernel_where')\n"
+        f"w.PATHS = {{'nvrtc': '', 'builtins': [], 'nvvm': {toolchain().nvvm!r}, 'libdevice':"
+        f" {toolchain().libdevice!r}}}\n"
+        "sys.modules['kernel_where'] = w\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", where + code, folder],

@@ -78,8 +78,9 @@ def test_a_kernel_that_never_ends_is_worth_nothing(env: Environment) -> None:
 
 
 def check(env: Environment, rows: list[dict[str, Any]]) -> None:
-    """Numba kernels are decided on any machine; others may be unscored where what they need is not
-    here.
+    """Numba kernels are decided on any machine.
+
+    Others may be unscored where what they need is not here.
     """
     pairs = [(env.tasks.by_id(row["task"]), row["response"]) for row in rows]
     for row, verdict in zip(rows, env.evaluate_many(pairs, workers=1), strict=True):

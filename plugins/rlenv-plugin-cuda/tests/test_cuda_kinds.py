@@ -31,8 +31,9 @@ UNTYPED = {("b1", "i4")}  # of powers: numba takes True ** int32 for a float32
 
 @pytest.fixture(scope="module")
 def numba() -> Callable[..., str]:
-    """(function, codes) -> the code of what numba makes for CUDA of arguments of these types; ""
-    for nothing.
+    """(function, codes) -> the code of what numba makes for CUDA of arguments of these types.
+
+    "" for nothing.
     """
     types = pytest.importorskip("numba").types
     context = pytest.importorskip("numba.cuda.descriptor").cuda_target.typing_context

@@ -227,8 +227,9 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "counts its calls": (
         {
             "golden": (
-                "import itertools\nc = globals().setdefault('c', itertools.count())\nreturn [a +"
-                " next(c)]"
+                "import itertools\n"
+                "c = globals().setdefault('c', itertools.count())\n"
+                "return [a + next(c)]"
             )
         },
         "golden: it is not deterministic",

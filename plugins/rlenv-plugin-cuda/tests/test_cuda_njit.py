@@ -116,8 +116,9 @@ def test_what_it_cannot_lower_is_interpreted(lowered: Any) -> None:
 def test_numbers_are_typed_as_numba_types_them(lowered: Any) -> None:
     found = lowered(
         kernel(
-            "i = cuda.grid(1)\nif i < o.size:\n    o[i] = (a[i] * a[i] + float32(0.1)) - a[i] *"
-            " a[i]"
+            "i = cuda.grid(1)\n"
+            "if i < o.size:\n"
+            "    o[i] = (a[i] * a[i] + float32(0.1)) - a[i] * a[i]"
         ),
         {"a": A},
         {"o": ("f8", (N,))},
@@ -143,8 +144,12 @@ def test_the_interpreter_counts_as_compiled_kernels_do(lowered: Any) -> None:
     f = np.array([-7.5, -3, 0.0, -0.0, 1.5, np.inf, -np.inf, np.nan, 1e30], np.float32)
     body = "".join(f"        o[{n}, i] = {each}\n" for n, each in enumerate(NUMBERS))
     source = (
-        f"@cuda.jit\ndef k(x, f, o):\n    i = cuda.grid(1)\n    if i < x.size:\n{body}def run(x, f,"
-        " o):\n    k[1, 32](x, f, o)\n"
+        "@cuda.jit\n"
+        "def k(x, f, o):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < x.size:\n"
+        f"{body}def run(x, f, o):\n"
+        "    k[1, 32](x, f, o)\n"
     )
 
     both = [

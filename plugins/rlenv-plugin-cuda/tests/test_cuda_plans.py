@@ -18,7 +18,8 @@ from rlenv_plugin_cuda.planning.reading import Grid, Plan
 from rlenv_plugin_cuda.planning.rules import Names, check_plan
 from rlenv_plugin_cuda.planning.values import Handle, Refused, Trouble
 
-ADD = """extern "C" __global__ void __launch_bounds__(256) add(const float* __restrict__ a, float *o, int n) {
+ADD = """extern "C" __global__ void __launch_bounds__(256) \
+add(const float* __restrict__ a, float *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;  // one element
     if (i < n) o[i] = a[i] + 1.0f;
 }
@@ -64,9 +65,10 @@ def followed(body: str, *given: Any) -> Recorder:
 
 def test_shapes_strides_and_types_are_known() -> None:
     host = followed(
-        "m, n = x.shape\nt = torch.empty((m, n), dtype=o.dtype,"
-        " device=x.device)\nk[(triton.cdiv(x.numel(), 64), m)](t, x.stride(0), x.stride(1),"
-        " x.size(-1), x.ndim, n=len(x), num_warps=8)"
+        "m, n = x.shape\n"
+        "t = torch.empty((m, n), dtype=o.dtype, device=x.device)\n"
+        "k[(triton.cdiv(x.numel(), 64), m)](t, x.stride(0), x.stride(1), x.size(-1), x.ndim,"
+        " n=len(x), num_warps=8)"
     )
     (launch,) = host.launches
     assert launch[1] == (2, 3)
@@ -88,8 +90,11 @@ def test_a_grid_asks_for_what_a_kernel_is_launched_with(grid: str) -> None:
 
 def test_arrays_are_made_filled_and_seen_in_other_shapes() -> None:
     host = followed(
-        "a = torch.zeros(4, 5)\nb = torch.full_like(a, 2.5)\nc = cuda.device_array((2, 3),"
-        " torch.int32)\no.zero_()\nk[1](b.view(-1, 2), c.flatten(), 3 if x.is_contiguous() else 4)"
+        "a = torch.zeros(4, 5)\n"
+        "b = torch.full_like(a, 2.5)\n"
+        "c = cuda.device_array((2, 3), torch.int32)\n"
+        "o.zero_()\n"
+        "k[1](b.view(-1, 2), c.flatten(), 3 if x.is_contiguous() else 4)"
     )
     assert host.made == [
         ((4, 5), "f4", 0),
@@ -180,9 +185,10 @@ def test_a_cpp_answer_has_kernels_and_a_plan_beside_them() -> None:
 
 def test_parameters_of_kernels_are_read_whatever_their_words() -> None:
     found = kernels(
-        '/* __global__ void no(int) */ extern "C" {\n__global__ void __launch_bounds__(128,'
-        " 2)\nf(unsigned long long *x, const double y, bool z, half2* h, int (*g)[4]) {} __global__"
-        " void e(void){} }"
+        '/* __global__ void no(int) */ extern "C" {\n'
+        "__global__ void __launch_bounds__(128, 2)\n"
+        "f(unsigned long long *x, const double y, bool z, half2* h, int (*g)[4]) {} __global__ void"
+        " e(void){} }"
     )
     assert [kernel.name for kernel in found] == ["f", "e"]
     assert [(p.name, p.code) for p in found[0].parameters][:4] == [
@@ -232,11 +238,16 @@ def test_a_cpp_answer_that_is_more_or_less_is_refused(source: str, words: str) -
 
 def test_versions_of_triton_kernels_are_found_by_shapes_alone() -> None:
     answer = tri.read(
-        "import torch\nimport triton\nimport triton.language as"
-        " tl\n@triton.autotune(configs=[triton.Config({'B': 32}), triton.Config({'B': 64},"
-        " num_warps=8)], key=['n'])\n@triton.jit\ndef k(x, o, n, s, t, B: tl.constexpr, D:"
-        " tl.constexpr = 3):\n    pass\ndef run(x, s, o):\n    k[(1,)](x, o, x.shape[0], s, None,"
-        " D=torch.float16)\n"
+        "import torch\n"
+        "import triton\n"
+        "import triton.language as tl\n"
+        "@triton.autotune(configs=[triton.Config({'B': 32}), triton.Config({'B': 64},"
+        " num_warps=8)], key=['n'])\n"
+        "@triton.jit\n"
+        "def k(x, o, n, s, t, B: tl.constexpr, D: tl.constexpr = 3):\n"
+        "    pass\n"
+        "def run(x, s, o):\n"
+        "    k[(1,)](x, o, x.shape[0], s, None, D=torch.float16)\n"
     )
     cases = [
         [["f4", [n], None], ["scalar", None, 0.5], ["bf16", [n], None]] for n in (1, 32, 33, 34)

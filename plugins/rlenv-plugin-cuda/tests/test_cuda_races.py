@@ -68,8 +68,11 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a plain read beside atomics": (
         "race",
         (
-            "o[cuda.threadIdx.x] = 0\ncuda.syncthreads()\ncuda.atomic.add(o, 0, 1.0)\nif o[0] >"
-            " 5:\n    o[cuda.threadIdx.x + 32] = 1"
+            "o[cuda.threadIdx.x] = 0\n"
+            "cuda.syncthreads()\n"
+            "cuda.atomic.add(o, 0, 1.0)\n"
+            "if o[0] > 5:\n"
+            "    o[cuda.threadIdx.x + 32] = 1"
         ),
         ONE,
     ),
@@ -91,8 +94,11 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "lanes of a warp apart": (
         "warp",
         (
-            "t = cuda.threadIdx.x\nv = 0.0\nif t < 16:\n    v = cuda.shfl_down_sync(0xffffffff,"
-            " 1.0, 1)\no[t] = v"
+            "t = cuda.threadIdx.x\n"
+            "v = 0.0\n"
+            "if t < 16:\n"
+            "    v = cuda.shfl_down_sync(0xffffffff, 1.0, 1)\n"
+            "o[t] = v"
         ),
         ONE,
     ),
@@ -138,8 +144,12 @@ def test_what_is_wrong_has_its_line(run_kernel: Any) -> None:
 
 def test_barriers_order_what_one_block_does(run_kernel: Any) -> None:
     body = (
-        "t = cuda.threadIdx.x\no[t] = a[t]\ncuda.syncthreads()\nv = o[99 -"
-        " t]\ncuda.syncthreads()\no[t] = v"
+        "t = cuda.threadIdx.x\n"
+        "o[t] = a[t]\n"
+        "cuda.syncthreads()\n"
+        "v = o[99 - t]\n"
+        "cuda.syncthreads()\n"
+        "o[t] = v"
     )
 
     found = run_kernel(answer(body, "k[1, 100](a, o)"), {"a": A}, {"o": ("f4", (N,))})

@@ -9,16 +9,29 @@ X = np.arange(12, dtype=np.float32).reshape(4, 3)
 PLAN = "def run(x, o):\n    k[1, 4](x, o)\n"
 HONEST = {
     "sums": (
-        "row = x[i]\nout = o[i]\nt = 0.0\nfor j in range(row.size):\n    t += row[j]\nfor j in"
-        " range(len(out)):\n    out[j] = t"
+        "row = x[i]\n"
+        "out = o[i]\n"
+        "t = 0.0\n"
+        "for j in range(row.size):\n"
+        "    t += row[j]\n"
+        "for j in range(len(out)):\n"
+        "    out[j] = t"
     ),
     "adds": (
-        "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in"
-        " range(row.shape[0]):\n        out[j] += row[q]"
+        "row = x[i]\n"
+        "out = o[i]\n"
+        "for j in range(3):\n"
+        "    out[j] = 0\n"
+        "    for q in range(row.shape[0]):\n"
+        "        out[j] += row[q]"
     ),
     "atomics": (
-        "row = x[i]\nout = o[i]\nfor j in range(3):\n    out[j] = 0\n    for q in range(3):\n      "
-        "  cuda.atomic.add(out, j, row[q])"
+        "row = x[i]\n"
+        "out = o[i]\n"
+        "for j in range(3):\n"
+        "    out[j] = 0\n"
+        "    for q in range(3):\n"
+        "        cuda.atomic.add(out, j, row[q])"
     ),
 }
 WRONG = {

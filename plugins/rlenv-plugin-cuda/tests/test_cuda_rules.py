@@ -120,8 +120,12 @@ ABOVE = [
     "@cuda.jit\ndef k(a):\n    pass\n",
     "@cuda.jit\ndef f(a):\n    f(a)\n",
     (
-        "@cuda.jit(device=True)\ndef f(a):\n    return g(a)\n@cuda.jit(device=True)\ndef g(a):\n   "
-        " return f(a)\n"
+        "@cuda.jit(device=True)\n"
+        "def f(a):\n"
+        "    return g(a)\n"
+        "@cuda.jit(device=True)\n"
+        "def g(a):\n"
+        "    return f(a)\n"
     ),
     "import ｏｓ\n",
     "from numba import cuda as __c\n",
@@ -198,8 +202,15 @@ def test_a_helper_of_a_plan_is_an_expression_with_an_end(above: str) -> None:
 
 def test_private_names_mean_what_the_program_means(run_kernel: Any) -> None:
     source = (
-        "_T = 4\n@cuda.jit\ndef _c(_h, _at):\n    _div = cuda.grid(1)\n    T_ = _div\n    if _div <"
-        " _at.size:\n        _at[T_] = _h[_div] / _T\ndef run(a, o):\n    _c[1, 32](a, o)\n"
+        "_T = 4\n"
+        "@cuda.jit\n"
+        "def _c(_h, _at):\n"
+        "    _div = cuda.grid(1)\n"
+        "    T_ = _div\n"
+        "    if _div < _at.size:\n"
+        "        _at[T_] = _h[_div] / _T\n"
+        "def run(a, o):\n"
+        "    _c[1, 32](a, o)\n"
     )
     values = np.arange(5, dtype=np.float32)
     found = run_kernel(source, {"a": values}, {"o": ("f4", (5,))})

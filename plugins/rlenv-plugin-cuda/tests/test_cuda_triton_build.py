@@ -29,55 +29,81 @@ KERNEL = {
 ANSWERS: dict[str, tuple[str, str]] = {
     "copies": (
         (
-            "@triton.jit\ndef k(x, o, n, B: tl.constexpr):\n    i = tl.program_id(0) * B +"
-            " tl.arange(0, B)\n    tl.store(o + i, tl.load(x + i, mask=i < n), mask=i < n)\ndef"
-            " run(x, o):\n    k[(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), B=128)\n"
+            "@triton.jit\n"
+            "def k(x, o, n, B: tl.constexpr):\n"
+            "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+            "    tl.store(o + i, tl.load(x + i, mask=i < n), mask=i < n)\n"
+            "def run(x, o):\n"
+            "    k[(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), B=128)\n"
         ),
         "",
     ),
     "shares": (
         (
-            "@triton.jit\ndef k(x, o, n):\n    i = tl.arange(0, 64)\n    j = i[:, None] * 64 +"
-            " i[None, :]\n    t = tl.load(x + j, mask=j < n, other=0.0)\n    tl.store(o + j,"
-            " tl.dot(t, tl.trans(t)), mask=j < n)\ndef run(x, o):\n    k[(1,)](x, o, x.numel(),"
-            " num_warps=4)\n"
+            "@triton.jit\n"
+            "def k(x, o, n):\n"
+            "    i = tl.arange(0, 64)\n"
+            "    j = i[:, None] * 64 + i[None, :]\n"
+            "    t = tl.load(x + j, mask=j < n, other=0.0)\n"
+            "    tl.store(o + j, tl.dot(t, tl.trans(t)), mask=j < n)\n"
+            "def run(x, o):\n"
+            "    k[(1,)](x, o, x.numel(), num_warps=4)\n"
         ),
         "",
     ),
     "spills": (
         (
-            "@triton.jit\ndef k(x, o, n, B: tl.constexpr):\n    i = tl.arange(0, B)\n"
-            "    a = tl.load(x + i, mask=i < n)\n    b = tl.load(x + i + 1, mask=i + 1 < n)\n"
-            "    tl.debug_barrier()\n    tl.store(o + i, a * b, mask=i < n)\n"
-            "def run(x, o):\n    k[(1,)](x, o, x.numel(), B=4096, num_warps=1, maxnreg=32)\n"
+            "@triton.jit\n"
+            "def k(x, o, n, B: tl.constexpr):\n"
+            "    i = tl.arange(0, B)\n"
+            "    a = tl.load(x + i, mask=i < n)\n"
+            "    b = tl.load(x + i + 1, mask=i + 1 < n)\n"
+            "    tl.debug_barrier()\n"
+            "    tl.store(o + i, a * b, mask=i < n)\n"
+            "def run(x, o):\n"
+            "    k[(1,)](x, o, x.numel(), B=4096, num_warps=1, maxnreg=32)\n"
         ),
         "",
     ),
     "a block that is no power of two": (
         (
-            "@triton.jit\ndef k(x, o):\n    tl.store(o + tl.arange(0, 100), 1.0)\ndef run(x, o):\n "
-            "   k[(1,)](x, o)\n"
+            "@triton.jit\n"
+            "def k(x, o):\n"
+            "    tl.store(o + tl.arange(0, 100), 1.0)\n"
+            "def run(x, o):\n"
+            "    k[(1,)](x, o)\n"
         ),
         "power of 2",
     ),
     "a shape that is no constant": (
         (
-            "@triton.jit\ndef k(x, o, n):\n    tl.store(o + tl.arange(0, n), 1.0)\n"
-            "def run(x, o):\n    k[(1,)](x, o, x.numel() + 1)\n"
+            "@triton.jit\n"
+            "def k(x, o, n):\n"
+            "    tl.store(o + tl.arange(0, n), 1.0)\n"
+            "def run(x, o):\n"
+            "    k[(1,)](x, o, x.numel() + 1)\n"
         ),
         "constexpr",
     ),
     "a global that is no constant of the compiler": (
         (
-            "N = 64\n@triton.jit\ndef k(x, o):\n    tl.store(o + tl.arange(0, N), 1.0)\ndef run(x,"
-            " o):\n    k[(1,)](x, o)\n"
+            "N = 64\n"
+            "@triton.jit\n"
+            "def k(x, o):\n"
+            "    tl.store(o + tl.arange(0, N), 1.0)\n"
+            "def run(x, o):\n"
+            "    k[(1,)](x, o)\n"
         ),
         "",
     ),
     "more versions than anybody needs": (
         (
-            "@triton.jit\ndef k(x, o, B: tl.constexpr):\n    pass\n"
-            "def run(x, o):\n    for i in range(99):\n        k[(1,)](x, o, B=i)\n"
+            "@triton.jit\n"
+            "def k(x, o, B: tl.constexpr):\n"
+            "    pass\n"
+            "def run(x, o):\n"
+            "    for i in range(99):\n"
+            "        k[(1,)](x, o, B=i)\n"
         ),
         "fewer",
     ),

@@ -47,9 +47,13 @@ def value(
     }
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     source = (
-        f"{HEAD}@triton.jit\ndef k(x, y, o, n, m):\n    i = tl.program_id(0) * 64 + tl.arange(0,"
-        f" 64)\n    v = tl.load(x + i)\n    w = tl.load(y + i)\n{lines}def run(x, y, o):\n   "
-        " k[(x.shape[0],)](x, y, o, 64, x.shape[0])\n"
+        f"{HEAD}@triton.jit\n"
+        "def k(x, y, o, n, m):\n"
+        "    i = tl.program_id(0) * 64 + tl.arange(0, 64)\n"
+        "    v = tl.load(x + i)\n"
+        "    w = tl.load(y + i)\n"
+        f"{lines}def run(x, y, o):\n"
+        "    k[(x.shape[0],)](x, y, o, 64, x.shape[0])\n"
     )
     task = Task("Write it.", info={"kernel": kernel})
     verdict = env.evaluate(task, f"```python\n{source}```\n")
@@ -73,12 +77,16 @@ def test_what_is_added_and_removed_again_is_lost(env: Environment, dtype: str) -
 def test_a_variance_in_one_pass_cancels(env: Environment, dtype: str) -> None:
     offset = {"f4": 4096.0, "f2": 24.0, "bf16": 24.0}[dtype]
     one = (
-        f"v = v + {offset}\nm = tl.sum(v, axis=0) / 64\nq = tl.sum(v * v, axis=0) / 64\ntl.store(o"
-        " + i, v * 0 + (q - m * m))"
+        f"v = v + {offset}\n"
+        "m = tl.sum(v, axis=0) / 64\n"
+        "q = tl.sum(v * v, axis=0) / 64\n"
+        "tl.store(o + i, v * 0 + (q - m * m))"
     )
     two = (
-        f"v = v.to(tl.float32) + {offset}\nm = tl.sum(v, axis=0) / 64\nd = v - m\ntl.store(o + i, d"
-        " * 0 + tl.sum(d * d, axis=0) / 64)"
+        f"v = v.to(tl.float32) + {offset}\n"
+        "m = tl.sum(v, axis=0) / 64\n"
+        "d = v - m\n"
+        "tl.store(o + i, d * 0 + tl.sum(d * d, axis=0) / 64)"
     )
     golden = f"return [x * 0 + (x + {offset}).var(axis=1, keepdims=True)]"
 
@@ -108,12 +116,19 @@ def test_an_honest_sum_of_bfloat16_is_paid(env: Environment) -> None:
 
 SCALARS = {
     "a loop": (
-        "c = 0.25\nfor j in range(n):\n    c += 16777216.0 / 64\nfor j in range(n):\n    c -="
-        " 16777216.0 / 64\n"
+        "c = 0.25\n"
+        "for j in range(n):\n"
+        "    c += 16777216.0 / 64\n"
+        "for j in range(n):\n"
+        "    c -= 16777216.0 / 64\n"
     ),
     "a loop over constants": (
-        "c = 0.25\nfor j in range(2):\n    c = c * 1.0\nfor j in range(1):\n    c = (c +"
-        " 33554432.0)\nc -= 33554432.0\n"
+        "c = 0.25\n"
+        "for j in range(2):\n"
+        "    c = c * 1.0\n"
+        "for j in range(1):\n"
+        "    c = (c + 33554432.0)\n"
+        "c -= 33554432.0\n"
     ),
     "while": "c = 0.25\nj = 0\nwhile j < 2:\n    c += 33554432.0\n    j += 1\nc -= 67108864.0\n",
     "a branch": "c = 0.25\nif n > 3:\n    c += 33554432.0\nc -= 33554432.0\n",
@@ -121,8 +136,10 @@ SCALARS = {
         "c = 0.0\nfor j in range(1):\n    c += ((j + 0.25) + 33554432.0) - 33554432.0\n"
     ),
     "integers of a loop": (
-        "c = 2147483647\nfor j in range(n):\n    c += 2147483647\nc = (c + 0.25) / 139586437120.0 *"
-        " 0.25\n"
+        "c = 2147483647\n"
+        "for j in range(n):\n"
+        "    c += 2147483647\n"
+        "c = (c + 0.25) / 139586437120.0 * 0.25\n"
     ),
 }
 
@@ -134,8 +151,9 @@ def test_numbers_of_python_that_a_loop_changes_have_32_bits(env: Environment, na
 
 def test_numbers_that_are_known_when_it_is_compiled_are_pythons(env: Environment) -> None:
     body = (
-        "c = (0.25 + 33554432.0) - 33554432.0\nfor j in tl.static_range(2):\n    c = (c +"
-        " 33554432.0) - 33554432.0\n"
+        "c = (0.25 + 33554432.0) - 33554432.0\n"
+        "for j in tl.static_range(2):\n"
+        "    c = (c + 33554432.0) - 33554432.0\n"
     )
 
     assert value(env, f"{body}tl.store(o + i, v * 0 + c)", "return [x * 0 + 0.25]") == 1.0
@@ -143,8 +161,13 @@ def test_numbers_that_are_known_when_it_is_compiled_are_pythons(env: Environment
 
 def test_loops_of_whole_numbers_count_as_before(env: Environment) -> None:
     body = (
-        "c = 0\nd = 1.0\nfor j in range(0, n, 2):\n    if j % 4 == 0:\n        c += j // 2\n    d ="
-        " d * 0.5 + j\ntl.store(o + i, v * 0 + c + d)"
+        "c = 0\n"
+        "d = 1.0\n"
+        "for j in range(0, n, 2):\n"
+        "    if j % 4 == 0:\n"
+        "        c += j // 2\n"
+        "    d = d * 0.5 + j\n"
+        "tl.store(o + i, v * 0 + c + d)"
     )
     c = 0
     d = 1.0
@@ -160,9 +183,10 @@ def test_a_dot_product_of_16_bits_accumulates_in_float32(env: Environment, dtype
     """64 products of 1 + eps: in 16 bits their sum would be exactly 64."""
     eps = {"f2": 2.0**-10, "bf16": 2.0**-7}[dtype]
     body = (
-        f"a = (tl.zeros((64, 64), tl.float32) + {1 + eps}).to({NAMES[dtype]})\nb = (tl.zeros((64,"
-        f" 64), tl.float32) + 1).to({NAMES[dtype]})\nd = tl.dot(a, b)\ntl.store(o + i, tl.max(d,"
-        " axis=0))"
+        f"a = (tl.zeros((64, 64), tl.float32) + {1 + eps}).to({NAMES[dtype]})\n"
+        f"b = (tl.zeros((64, 64), tl.float32) + 1).to({NAMES[dtype]})\n"
+        "d = tl.dot(a, b)\n"
+        "tl.store(o + i, tl.max(d, axis=0))"
     )
 
     assert value(env, body, f"return [x * 0 + {64 * (1 + eps)}]", dtype, "f4", rtol=1e-7) == 1.0

@@ -66,12 +66,21 @@ def test_a_barrier_that_is_missing_in_such_a_loop_is_a_race(run_kernel: Callable
 
 def test_break_and_continue_go_on_with_the_next_element(run_kernel: Callable[..., Any]) -> None:
     body = (
-        "    for a in (1, 2, 4, 8):\n        if a == 2:\n            continue\n        if a == 8:\n"
-        "            break\n        s += a * w\n"
+        "    for a in (1, 2, 4, 8):\n"
+        "        if a == 2:\n"
+        "            continue\n"
+        "        if a == 8:\n"
+        "            break\n"
+        "        s += a * w\n"
     )
     source = (
-        f"@cuda.jit\ndef k(x, o):\n  for w in (0.5, 0.25):\n    s = 0.0\n{body}    o[0] += s\ndef"
-        " run(x, o):\n    k[1, 1](x, o)\n"
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        "  for w in (0.5, 0.25):\n"
+        "    s = 0.0\n"
+        f"{body}    o[0] += s\n"
+        "def run(x, o):\n"
+        "    k[1, 1](x, o)\n"
     )
     found = run_kernel(source, {"x": X}, {"o": ("f4", (1,))}, zero=True)
 
@@ -88,8 +97,9 @@ TYPES = [
 
 def test_a_temporary_array_takes_its_type_by_any_name(run_kernel: Callable[..., Any]) -> None:
     plan = "".join(
-        f"    t{place} = cuda.device_array({given})\n    copy[1, 64](x, t{place}, x.size)\n   "
-        f" copy[1, 64](t{place}, o, x.size)\n"
+        f"    t{place} = cuda.device_array({given})\n"
+        f"    copy[1, 64](x, t{place}, x.size)\n"
+        f"    copy[1, 64](t{place}, o, x.size)\n"
         for place, given in enumerate(TYPES)
     )
     found = run_kernel(f"KIND = 'float32'\n{COPY}{plan}", {"x": X}, {"o": ("f4", (64,))})
@@ -99,8 +109,10 @@ def test_a_temporary_array_takes_its_type_by_any_name(run_kernel: Callable[..., 
 
 def test_a_type_in_words_is_the_type_that_it_names(run_kernel: Callable[..., Any]) -> None:
     plan = (
-        "    for kind in (1, 2):\n        t = cuda.device_array(o.size, 'int8')\n        copy[kind,"
-        " 64](x, t, x.size)\n        copy[1, 64](t, o, x.size)\n"
+        "    for kind in (1, 2):\n"
+        "        t = cuda.device_array(o.size, 'int8')\n"
+        "        copy[kind, 64](x, t, x.size)\n"
+        "        copy[1, 64](t, o, x.size)\n"
     )
     found = run_kernel(COPY + plan, {"x": 3 * X}, {"o": ("f4", (64,))})
 
@@ -133,8 +145,13 @@ REJECTED = {
 @pytest.mark.parametrize("name", REJECTED)
 def test_what_numba_would_not_compile_is_rejected_with_its_line(name: str) -> None:
     source = (
-        "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef k(x, o):\n   "
-        f" {REJECTED[name]}\ndef run(x, o):\n    k[1, 1](x, o)\n"
+        "import numpy as np\n"
+        "from numba import cuda\n"
+        "@cuda.jit\n"
+        "def k(x, o):\n"
+        f"    {REJECTED[name]}\n"
+        "def run(x, o):\n"
+        "    k[1, 1](x, o)\n"
     )
     with pytest.raises(Refused) as caught:
         read(source)

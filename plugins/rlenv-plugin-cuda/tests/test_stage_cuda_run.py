@@ -237,8 +237,11 @@ def test_a_right_kernel_is_run_in_the_jail_and_the_verdict_names_the_backend() -
             env,
             VADD,
             fenced(
-                "@cuda.jit\ndef k(a, o):\n    o[cuda.grid(1)] = a[0]\ndef run(a, b, o):\n    k[9,"
-                " 64](a, o)"
+                "@cuda.jit\n"
+                "def k(a, o):\n"
+                "    o[cuda.grid(1)] = a[0]\n"
+                "def run(a, b, o):\n"
+                "    k[9, 64](a, o)"
             ),
         )
     outcome = first.results[0].outcome

@@ -32,40 +32,41 @@ _FILLERS = words("fillers")
 _FILLED = "it has only fillers, numbers and what the constraints ask for"
 _ANSWERS = frozenset(("yes", "no", "true", "false"))
 # What asks for a number: its size, its name, an instruction to work it out, or arithmetic; the
-# years of a life and
-# "words with lengths that are prime numbers" do not.
+# years of a life and "words with lengths that are prime numbers" do not.
 _QUANTITIES = (
     "number|sum|total|value|product|difference|quotient|area|volume|probability|perimeter|average|mean|median|price|cost|population|age"
     "|percentage|remainder|root|distance|speed|height|weight|length|temperature|score|year|limit|integral|derivative|factorial|digit"
 )
 _ASKS_NUMBER = re.compile(
     r"how (?:many|much|old|long|far|tall|big)\b|(?:what|which|whose) year|\bequals?\b"
-    r"|what(?:'s|’s| is| are| was| were| will be) (?:-?\(?\d|(?:[\w'-]+"
-    rf" ){{0,4}}?(?:{_QUANTITIES})\b)"
-    r"|(?:^|[.!?:,\n]\s*|\bplease |\band |\bthen"
-    r" )(?:calculate|compute|solve|evaluate|(?:find|determine|give|pick|choose|name|guess)"
-    rf" (?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES}))\b"
-    r"|(?:answer|respond|reply|output|return)\b[^.!?\n]{0,40}\b(?:a number|numbers?"
-    r" only|integers?|digits?|numerals?|decimal|mathematical notation)\b"
+    r"|what(?:'s|’s| is| are| was| were| will be) "
+    rf"(?:-?\(?\d|(?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES})\b)"
+    r"|(?:^|[.!?:,\n]\s*|\bplease |\band |\bthen )"
+    r"(?:calculate|compute|solve|evaluate|(?:find|determine|give|pick|choose|name|guess) "
+    rf"(?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES}))\b"
+    r"|(?:answer|respond|reply|output|return)\b[^.!?\n]{0,40}"
+    r"\b(?:a number|numbers? only|integers?|digits?|numerals?|decimal|mathematical notation)\b"
     r"|\d\s*[+*×÷=^]\s*\d|\d\s+[-−/]\s+\d",
     re.IGNORECASE,
 )
 _ASKS_WHETHER = re.compile(
-    r"(?:^|[.!?:,\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s(?!you\b)[^.!?\n]{2,200}\?|true"
-    r" or false|yes or no",
+    r"(?:^|[.!?:,\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s"
+    r"(?!you\b)[^.!?\n]{2,200}\?"
+    r"|true or false|yes or no",
     re.I,
 )
 _REFUSAL = re.compile(
-    r"(?:(?:i(?:'m| am)|we(?:'re|"
-    r" are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|no comment\b|as an"
-    r" ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
+    r"(?:(?:i(?:'m| am)|we(?:'re| are))\s+(?:\w+\s+)?(?:sorry|afraid)"
+    r"|sorry|apologies|unfortunately|no comment\b|as an ai\b[^.]{0,40}"
+    r"|i(?:'m| am) (?:not able|unable)"
     r"|i (?:can(?:no|')t|cannot|won't|will not|don't know|do not know|must decline))",
 )
 _HELPLESS = re.compile(
-    r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could"
-    r" not|couldn't)\b[^.!?]{0,40}?"
-    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with"
-    r" (?:that|this|it)|request|continue|respond)|don't know|do not know",
+    r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could not|couldn't)\b"
+    r"[^.!?]{0,40}?"
+    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with (?:that|this|it)"
+    r"|request|continue|respond)"
+    r"|don't know|do not know",
 )
 
 

@@ -10,12 +10,11 @@ __all__ = ["Change", "Unreadable", "changes"]
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _EXTENDED = re.compile(
-    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename"
-    r" to|similarity index|dissimilarity index|index) (.*)\Z"
+    r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to"
+    r"|similarity index|dissimilarity index|index) (.*)\Z"
 )
-_MAIL = re.compile(
-    r"\s*(?:From |From:|Subject:|commit [0-9a-f]{7})"
-)  # what git writes before a patch
+# What git writes before a patch.
+_MAIL = re.compile(r"\s*(?:From |From:|Subject:|commit [0-9a-f]{7})")
 _OTHER = ("*** ", "Index:", "Prereq:", "diff --cc", "diff --combined", "@@@", "Only in ", "====")
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, '"': 34, "\\": 92}
 _ESCAPE = re.compile(r'\\(?:([0-7]{3})|([ntrabfv"\\]))|([^\\"]+)')
@@ -168,7 +167,10 @@ def _pair(lines: _Lines, change: Change, strip: int) -> None:
     names = [_name(lines.all[at][4:], at), _name(second[4:], at + 1)]
     if names == [None, None]:
         raise Unreadable("/dev/null on both sides", at)
-    change.did |= {"create"} if names[0] is None else {"delete"} if names[1] is None else set()
+    if names[0] is None:
+        change.did |= {"create"}
+    elif names[1] is None:
+        change.did |= {"delete"}
     paths = [stripped(name, strip, at) for name in names if name is not None]
     if len(set(paths)) > 1 and not change.did & {"rename", "copy"}:
         raise Unreadable("two names, and neither a rename nor a copy", at)
@@ -192,19 +194,20 @@ def _unquoted(text: str, at: int) -> str:
         found = _ESCAPE.match(text, place)
         if found is None:
             break
-        raw += (
-            bytes([int(found[1], 8) & 255])
-            if found[1]
-            else (
-                bytes([_ESCAPES[found[2]]])
-                if found[2]
-                else found[3].encode("utf-8", "surrogatepass")
-            )
-        )
+        raw += _unescaped(found)
         place = found.end()
     if text[place : place + 1] != '"' or text[place + 1 :].strip():
         raise Unreadable("a quoted path that is not closed", at)
     return raw.decode("utf-8", "surrogateescape")
+
+
+def _unescaped(found: re.Match[str]) -> bytes:
+    """The bytes of an octal number, of a letter that is an escape, or of plain text."""
+    if found[1]:
+        return bytes([int(found[1], 8) & 255])
+    if found[2]:
+        return bytes([_ESCAPES[found[2]]])
+    return found[3].encode("utf-8", "surrogatepass")
 
 
 def stripped(name: str, strip: int, at: int) -> str:

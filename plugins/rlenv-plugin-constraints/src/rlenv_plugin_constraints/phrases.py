@@ -17,8 +17,9 @@ _NOT = re.compile(r"'t(?![^\W_])")  # "can't" is another word than "can"
 
 
 def joins(letter: str) -> bool:
-    """Whether a letter, mark or digit makes one word with its neighbor; scripts without spaces do
-    not.
+    """Whether a letter, mark or digit makes one word with its neighbor.
+
+    Scripts without spaces do not.
     """
     if letter.isascii():
         return letter.isalnum()

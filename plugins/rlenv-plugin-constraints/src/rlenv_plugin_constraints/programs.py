@@ -31,8 +31,9 @@ os.register_at_fork(after_in_child=_filters._at_fork_reinit)  # type: ignore[att
 
 @frozen(eq=False)
 class Source:
-    """A program: its tree, or why there is none; ``kept`` is what is found in it once for all
-    constraints.
+    """A program: its tree, or why there is none.
+
+    ``kept`` is what is found in it once for all constraints.
     """
 
     raw: str

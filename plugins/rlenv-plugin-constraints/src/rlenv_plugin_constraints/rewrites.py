@@ -25,8 +25,9 @@ def rewrites() -> Sequence[Rewrite]:
 
 
 def keeping() -> Sequence[Rewrite]:
-    """Rewrites that no reader would notice; of documents only those that no parser notices
-    either.
+    """Rewrites that no reader would notice.
+
+    Of documents only those that no parser notices either.
     """
     return [
         Rewrite(name, _always(edit, prose=name in _OF_PROSE), keeps=True)

@@ -1,5 +1,6 @@
-"""Schemas of the simplest keywords as plain functions that are sure of what fits; of the rest they
-say nothing.
+"""Schemas of the simplest keywords as plain functions that are sure of what fits.
+
+Of the rest they say nothing.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ _SIZES: Mapping[str, tuple[Any, Any]] = {
 
 
 def sure(schema: Any) -> Check | None:
-    """Whether a value surely fits, by every draft; a False says nothing.  None for a schema with
-    other keywords.
+    """Whether a value surely fits, by every draft; a False says nothing.
+
+    None for a schema with other keywords.
     """
     if schema is True or schema == {}:
         return lambda _: True

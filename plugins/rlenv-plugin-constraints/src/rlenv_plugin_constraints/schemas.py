@@ -209,8 +209,9 @@ def _errors(
 
 
 def _said(error: Any) -> str:
-    """What is wrong; of ``enum``, ``const`` and the like only their names, since they may hold the
-    answer.
+    """What is wrong.
+
+    Of ``enum``, ``const`` and the like only their names, since they may hold the answer.
     """
     told = error.validator in _TOLD
     return error.message[:160] if told else f"does not satisfy {error.validator!r}"

@@ -148,8 +148,9 @@ def lexed(text: str, dialect: Dialect) -> Lexed:
 
 
 def _cut(text: str) -> list[str]:
-    """The tokens of a text that every dialect reads in the same, simplest way; none where it is not
-    so.
+    """The tokens of a text that every dialect reads in the same, simplest way.
+
+    None where it is not so.
     """
     if (
         not text.isascii()
@@ -184,8 +185,9 @@ def _known(token: str, dialect: Dialect) -> tuple[str, str] | None:
 
 
 def _told(token: str, dialect: Dialect) -> tuple[str, str] | None:
-    """The class and the text of a token, empty where it says nothing; None where it does not stand
-    alone.
+    """The class and the text of a token, empty where it says nothing.
+
+    None where it does not stand alone.
     """
     hit = _pattern(dialect, named=True).match(token)
     kind = "bad" if hit is None or hit.end() < len(token) else str(hit.lastgroup).rstrip("_")

@@ -16,9 +16,14 @@ _LETTERS = {"string": "s", "number": "d", "name": "n"}
 
 
 def class_of(kind: str, text: str) -> str:
-    """One letter: of a word "w" (it writes, or is FOR), "k" (a keyword) or "b"; "n", "s" and "d" of
-    a name, a string and a number; of a sign itself for ``(``, ``)`` and ``;``, ":" for ``:=``, "x"
-    where SQL has none such, "p" for the rest."""
+    """Return one letter for a token.
+
+    Of a word "w" (it writes, or is FOR), "k" (a keyword) or "b"; "n", "s" and "d" of a name, a
+    string and a number; of a sign itself for ``(``, ``)`` and ``;``, ":" for ``:=``, "x" where SQL
+    has none such, "p" for the rest.
+    """
     if kind == "word":
-        return "w" if text in _WRITES or text == "FOR" else "k" if text in KEYWORDS else "b"
+        if text in _WRITES or text == "FOR":
+            return "w"
+        return "k" if text in KEYWORDS else "b"
     return _SIGNS.get(text, "p") if kind == "sign" else _LETTERS[kind]

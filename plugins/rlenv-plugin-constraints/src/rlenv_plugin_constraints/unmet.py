@@ -13,8 +13,9 @@ __all__ = ["unmet"]
 def unmet(
     measured: Any = None, wanted: Any = None, spans: Iterable[Span] = (), note: str = ""
 ) -> Finding:
-    """A finding that is not satisfied; a note that begins with "undecided" says that a budget ran
-    out.
+    """A finding that is not satisfied.
+
+    A note that begins with "undecided" says that a budget ran out.
     """
     undecided = note.startswith("undecided")
     return Finding(False, measured, wanted, spans, note, undecided=undecided)  # noqa: FBT003

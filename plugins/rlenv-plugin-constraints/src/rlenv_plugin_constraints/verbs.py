@@ -31,8 +31,9 @@ _LINKS = words("verb_links")
 
 @lru_cache(maxsize=1)
 def tagger() -> Callable[[str], list[tuple[str, str]]]:
-    """Gives the words of a text with Penn's tags, by TextBlob's lexicon and rules; nothing is
-    downloaded.
+    """Gives the words of a text with Penn's tags, by TextBlob's lexicon and rules.
+
+    Nothing is downloaded.
 
     Raises:
         ConfigError: where the extra ``tagger`` is not installed.

@@ -198,7 +198,11 @@ def _composed(raw: str, odd: frozenset[str]) -> View:
     pieces: list[str] = []
     places: list[int] = []
     # Runs that cannot change, else a letter with its marks, or the parts of a Hangul syllable.
-    parts = r"[\x00-\x7f]+(?![\p{M}])|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?\p{M}*|\P{M}\p{M}*|\p{M}+"
+    parts = (
+        r"[\x00-\x7f]+(?![\p{M}])"
+        r"|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?\p{M}*"
+        r"|\P{M}\p{M}*|\p{M}+"
+    )
     for found in regex.finditer(parts, raw):
         piece = found.group()
         at = found.start()

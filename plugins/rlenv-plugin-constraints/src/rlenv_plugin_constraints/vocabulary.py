@@ -1,5 +1,6 @@
-"""Closed classes of English words: conjunctions, pronouns, stop words; and the names of IFBench's
-prompts.
+"""Closed classes of English words: conjunctions, pronouns, stop words.
+
+The names of IFBench's prompts are here too.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ _RULES = {
 
 
 def refused(program: Program) -> Bad | None:
-    """The first thing that a program may not say, with the line of the response; None where there
-    is none.
+    """The first thing that a program may not say, with the line of the response.
+
+    None where there is none.
     """
     rules: Any = import_module(_RULES[program.lang])
     try:

@@ -67,8 +67,9 @@ def _numba(source: str) -> Callable[[Task], str]:
 
 
 def _kernel(body: str) -> Callable[[Task], str]:
-    """One kernel over the elements of the first output, of one or two dimensions; ITEM is one of
-    them.
+    """One kernel over the elements of the first output, of one or two dimensions.
+
+    ITEM is one of them.
     """
 
     def build(task: Task) -> str:
@@ -77,8 +78,12 @@ def _kernel(body: str) -> Callable[[Task], str]:
         item = "OUT[i]" if flat else "OUT[i // OUT.shape[1], i % OUT.shape[1]]"
         lines = "\n".join(f"        {line}" for line in body.replace("ITEM", item).split("\n"))
         source = (
-            "@cuda.jit\ndef k(INPUTS, OUTPUTS):\n    i = cuda.grid(1)\n    if i < OUT.size:\n"
-            f"{lines}\n\ndef run(INPUTS, OUTPUTS):\n"
+            "@cuda.jit\n"
+            "def k(INPUTS, OUTPUTS):\n"
+            "    i = cuda.grid(1)\n"
+            "    if i < OUT.size:\n"
+            f"{lines}\n\n"
+            "def run(INPUTS, OUTPUTS):\n"
             "    k[(OUT.size + 127) // 128, 128](INPUTS, OUTPUTS)"
         )
         return _numba(source)(task)

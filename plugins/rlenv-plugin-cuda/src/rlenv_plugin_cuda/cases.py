@@ -82,8 +82,9 @@ class Case:
 
 
 def cases_of(kernel: Kernel, key: bytes) -> tuple[Case, ...]:
-    """The cases of one response: all shapes with all distributions where they are few, else each at
-    least once.
+    """The cases of one response.
+
+    They are all shapes with all distributions where they are few, else each at least once.
 
     One case comes twice, with the same inputs over complementary outputs and in another order of
     threads, so that an element that is never written is wrong in one of them; another shape comes
@@ -106,7 +107,16 @@ def cases_of(kernel: Kernel, key: bytes) -> tuple[Case, ...]:
     rng.shuffle(rounds)
     seeds = [int(seed) for seed in rng.integers(1 << 62, size=len(rounds))]
     return tuple(
-        Case(kernel, sizes, dist, seed, key, inputs, outputs, inverted)
+        Case(
+            kernel,
+            sizes,
+            dist,
+            seed,
+            key=key,
+            inputs=inputs,
+            outputs=outputs,
+            inverted=inverted,
+        )
         for (sizes, dist, inputs, outputs, inverted), seed in zip(rounds, seeds, strict=True)
     )
 

@@ -97,8 +97,9 @@ class _Missing:
 
 
 class Rehearsal:
-    """No measurement: runs answers as ``cuda/run`` does and calls what is right as fast as the
-    baseline.
+    """Measures nothing.
+
+    It runs answers as ``cuda/run`` does and calls what is right as fast as the baseline.
 
     For trying an environment where there is no GPU; no reward of it says anything about speed.
     """

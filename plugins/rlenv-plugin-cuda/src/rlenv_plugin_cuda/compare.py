@@ -124,8 +124,9 @@ def trial_differences(kernel: Kernel, trial: Trial, wanted: Wanted) -> list[Diff
 
 
 def _worst(kernel: Kernel, versions: Sequence[Sequence[bytes]], wanted: Wanted) -> list[Difference]:
-    """The differences of the last version of the outputs that is wrong; of the first where all are
-    right.
+    """The differences of the last version of the outputs that is wrong.
+
+    Where all are right, those of the first version.
     """
     found = differences(kernel, versions[0], wanted)
     for outputs in versions[1:]:
@@ -160,7 +161,7 @@ def difference(
     """
     import numpy as np
 
-    pair = _Pair(out, want, dtype, tol, scale, bound)
+    pair = _Pair(out, want, dtype, tol, scale=scale, bound=bound)
     count = pair.want.size
     if pair.got is None:
         return Difference(count, violations=count, first=0, shape=want.shape)
@@ -169,15 +170,15 @@ def difference(
         if found.violations and not full:
             found = pair.found(full=True, ulp=False, jit=jit)
     return Difference(
-        count,
-        found.violations,
-        found.classes,
-        found.first,
-        found.worst,
-        found.max_abs,
-        found.relative_l2(pair.want),
-        found.ulp,
-        want.shape,
+        elements=count,
+        violations=found.violations,
+        classes=found.classes,
+        first=found.first,
+        worst=found.worst,
+        max_abs=found.max_abs,
+        relative_l2=found.relative_l2(pair.want),
+        ulp=found.ulp,
+        shape=want.shape,
     )
 
 
@@ -193,7 +194,7 @@ def agrees(
     """Whether ``difference`` would find no violation; it looks no further than the first."""
     import numpy as np
 
-    pair = _Pair(out, want, dtype, tol, scale, bound)
+    pair = _Pair(out, want, dtype, tol, scale=scale, bound=bound)
     if pair.got is None:
         return False
     with np.errstate(all="ignore"):

@@ -101,8 +101,9 @@ def _array(
 
 
 def _edged(made: Values, rng: Generator) -> Values:
-    """The same numbers; in two of three draws an extreme one has changed places with the first or
-    the last.
+    """The same numbers.
+
+    In two of three draws an extreme one has changed places with the first or the last.
     """
     kind = int(rng.integers(6))
     if kind < 4:

@@ -52,8 +52,9 @@ _RIGHT = (
     (
         VADD,
         (
-            f"Each thread adds one element.\n\n{fenced(_VADD)}\n\nThe last block is cut off by the"
-            " guard."
+            "Each thread adds one element.\n\n"
+            f"{fenced(_VADD)}\n\n"
+            "The last block is cut off by the guard."
         ),
     ),
 )
@@ -77,6 +78,9 @@ _REFUSED = (
         "import os\n" + _VADD,
         _VADD.replace("    k[", "    o[0] = 1.0\n    k["),
         "def run(a, b, o):\n    o[:] = a + b",
+    ),
+    *_pairs(
+        VADD,
         _VADD.replace("def run(a, b, o):", "def run(a, b, o)"),
         "import numpy as np\ndef run(a, b, o):\n    np.add(a, b, out=o)",
     ),
@@ -101,8 +105,9 @@ _MANY = (
 
 
 def examples() -> Mapping[str, Sequence[Examples]]:
-    """Right and wrong responses for every stage; limits of the compiler only where one is
-    installed.
+    """Right and wrong responses for every stage.
+
+    Those for limits of the compiler are there only where one is installed.
     """
     from .building.toolchain import missing
 

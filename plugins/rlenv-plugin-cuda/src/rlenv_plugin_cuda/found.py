@@ -35,8 +35,9 @@ class Found:
         self.compiled = not isinstance(self._measures, Numpy)
 
     def relative_l2(self, want: Values) -> float:
-        """Norm of the errors over that of the golden numbers, which are all given again; six
-        digits.
+        """Norm of the errors over that of the golden numbers, which are all given again.
+
+        It has six digits.
         """
         import numpy as np
 
@@ -49,8 +50,9 @@ class Found:
         return float(f"{min(relative, _MOST):.6g}")
 
     def add(self, start: int, got: Values, want: Values, room: Room) -> None:
-        """One block of elements from index ``start``; ``room`` is (atol, rtol) of ``|want|``, or
-        one per part.
+        """One block of elements from index ``start``.
+
+        ``room`` is (atol, rtol) of ``|want|``, or one per part.
         """
         if self._whole:
             self._integers(start, got, want, room)

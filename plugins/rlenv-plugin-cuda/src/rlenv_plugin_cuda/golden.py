@@ -162,8 +162,9 @@ class Golden:
 
 
 def _larger(sums: Any, want: Values) -> Values:
-    """The sums of absolute products; where they are not finite or are less, the finite outputs'
-    absolute values.
+    """The sums of absolute products.
+
+    Where they are not finite or are less, the finite outputs' absolute values.
     """
     import numpy as np
 

@@ -55,8 +55,9 @@ def places(kernel: Kernel, sizes: Mapping[str, int]) -> int | None:
 
 
 def draw(kernel: Kernel, sizes: Mapping[str, int], dist: str, rng: Generator) -> dict[str, Any]:
-    """A value for every input, by name, as ``drawn`` gives them; integers are places where the
-    model takes no others.
+    """A value for every input, by name, as ``drawn`` gives them.
+
+    Integers are places where the model takes no others.
     """
     return drawn(kernel, sizes, dist, rng, places(kernel, sizes))
 
@@ -104,8 +105,9 @@ def _subscripts(kernel: Kernel) -> bool:
 
 
 def _works(kernel: Kernel, bounds: Sequence[Dim] | None) -> bool:
-    """Whether the model takes a few draws of the smaller shapes; the last place is always among
-    them.
+    """Whether the model takes a few draws of the smaller shapes.
+
+    The last place is always among them.
     """
     from .golden import golden_of
 

@@ -90,8 +90,9 @@ def _loops() -> _Loops | None:
 
 @contextlib.contextmanager
 def _kept(config: Any) -> Iterator[bool]:
-    """Whether code is kept; while this lasts, numba's folder for it is one that nobody else can
-    write to.
+    """Whether code is kept.
+
+    While this lasts, numba's folder for it is one that nobody else can write to.
 
     Code that another user could put there would be run here.
     """

@@ -96,14 +96,15 @@ def _cases(kernel: Kernel, key: bytes, dists: tuple[str, ...]) -> Iterator[Case]
     """Smallest first; every shape with every distribution, several times."""
 
     def size(sizes: Any) -> int:
-        return Case(kernel, sizes, dists[0], 0, key, 0, 0).elements
+        return Case(kernel, sizes, dists[0], seed=0, key=key, inputs=0, outputs=0).elements
 
     shapes = sorted(kernel.hidden, key=size)
     shapes = [sizes for sizes in shapes if size(sizes) <= _LARGE] or shapes[:1]
     for again in range(_ROUNDS):
         for place, sizes in enumerate(shapes):
             for dist in dists:
-                yield Case(kernel, sizes, dist, 0, key, again * len(shapes) + place, 0)
+                number = again * len(shapes) + place
+                yield Case(kernel, sizes, dist, seed=0, key=key, inputs=number, outputs=0)
 
 
 def _scene(golden: Golden, case: Case) -> Scene:

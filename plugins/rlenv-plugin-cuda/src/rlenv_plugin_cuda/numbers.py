@@ -19,8 +19,9 @@ NUMPY = {
 
 
 def to_bf16(values: ArrayLike) -> Values:
-    """Bits of bfloat16, the upper halves of float32 rounded to nearest even; every NaN is
-    0x7FC0.
+    """Bits of bfloat16, the upper halves of float32 rounded to nearest even.
+
+    Every NaN is 0x7FC0.
     """
     import numpy as np
 

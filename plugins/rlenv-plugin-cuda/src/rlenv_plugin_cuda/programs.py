@@ -25,8 +25,9 @@ LABELS = {
 
 @frozen
 class Bad:
-    """Why a response has no program that can be read, and in which line of it (0: nowhere in
-    particular).
+    """Why a response has no program that can be read, and in which line of it.
+
+    A line of 0: nowhere in particular.
     """
 
     said: str

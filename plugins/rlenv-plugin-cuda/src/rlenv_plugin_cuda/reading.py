@@ -64,17 +64,17 @@ def _read(said: Mapping[str, object]) -> Kernel:
     _distinct(inputs, outputs)
     visible = _sizes(said.get("visible"), "visible", inputs, outputs, least=0)
     return Kernel(
-        lang,
-        inputs,
-        outputs,
-        _golden(said.get("golden")),
-        visible,
-        _sizes(said.get("hidden"), "hidden", inputs, outputs, least=1),
-        _dists(said.get("dists")),
-        _tolerance(said.get("tol")),
-        _one_of(said.get("output_init", "poison"), ("poison", "zero"), "output_init"),
-        _limits(said.get("limits")),
-        _values(said.get("values"), inputs),
+        lang=lang,
+        inputs=inputs,
+        outputs=outputs,
+        golden=_golden(said.get("golden")),
+        visible=visible,
+        hidden=_sizes(said.get("hidden"), "hidden", inputs, outputs, least=1),
+        dists=_dists(said.get("dists")),
+        tol=_tolerance(said.get("tol")),
+        output_init=_one_of(said.get("output_init", "poison"), ("poison", "zero"), "output_init"),
+        limits=_limits(said.get("limits")),
+        values=_values(said.get("values"), inputs),
     )
 
 

@@ -22,8 +22,9 @@ TRIES = 3
 
 
 def readable(attempt: Attempt, kernel: Kernel) -> Program | Bad:
-    """The program of a response, if it keeps the rules; what ``cuda/compile`` made has kept
-    them.
+    """The program of a response, if it keeps the rules.
+
+    What ``cuda/compile`` made has kept them.
     """
     found = program_in(attempt, kernel.lang)
     if isinstance(found, Bad) or attempt.find(Program) == found:

@@ -19,8 +19,9 @@ def at_line(line: int, said: str) -> str:
 
 
 def hushed(said: str, response: str, line: int) -> str:
-    """What a run said of a line of the response, in one printable line; of its numbers those that
-    are small, or are there.
+    """What a run said of a line of the response, in one printable line.
+
+    Of its numbers those that are small, or are there.
 
     A run meets hidden shapes, and an index that is out of bounds tells one.
     """

@@ -1,5 +1,6 @@
-"""The kernel of a task, ``task.info["kernel"]``, with types.  Plain data; ``reading.kernel_of``
-reads and checks it.
+"""The kernel of a task, ``task.info["kernel"]``, with types. Plain data.
+
+``reading.kernel_of`` reads and checks it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What times say about speed: a median of ratios, how sure it is, and a score; nothing here
-measures.
+"""What times say about speed: a median of ratios, how sure it is, and a score.
+
+Nothing here measures.
 """
 
 from __future__ import annotations

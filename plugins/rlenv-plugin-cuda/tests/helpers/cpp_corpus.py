@@ -15,15 +15,20 @@ TASKS: dict[str, Any] = json.loads((CORPUS / "tasks.json").read_text("utf-8"))
 LIMITS = {"registers": 64, "stack": 1024, "spills": 0, "arch": "sm_90"}
 KERNEL = (
     'extern "C" __global__ void k(const float* a, const float* b, float* o, int n) {\n'
-    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) o[i] = a[i] + b[i];\n}"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) o[i] = a[i] + b[i];\n"
+    "}"
 )
 WORDS = {
     "KERNEL": KERNEL,
     "LIVE": (
-        "float x[128];\n  for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x];\n  for"
-        " (int j = 0; j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i] +"
-        " b[j];\n  float s = 0;\n  for (int i = 0; i < 128; i++) s += x[i] * x[127 - i];\n "
-        " o[threadIdx.x] = s;"
+        "float x[128];\n"
+        "  for (int i = 0; i < 128; i++) x[i] = a[i * 1024 + threadIdx.x];\n"
+        "  for (int j = 0; j < 8; j++) for (int i = 0; i < 128; i++) x[i] = x[(i + 1) % 128] * x[i]"
+        " + b[j];\n"
+        "  float s = 0;\n"
+        "  for (int i = 0; i < 128; i++) s += x[i] * x[127 - i];\n"
+        "  o[threadIdx.x] = s;"
     ),
 }
 PLAN = "def run(a, b, o):\n    k[(o.size + 127) // 128, 128](a, b, o, o.size)\n"

@@ -64,9 +64,11 @@ class Lowercase:
 
 @frozen
 class CapitalWords(Range):
-    """Words all in capitals, "NASA", "NASA's" and "A" alike: at least ``min``, at most ``max``.  An
-    "A" or "I" in capitals counts, as it does at the head of a sentence; IFEval's checker counts it
-    too."""
+    """Words all in capitals, "NASA", "NASA's" and "A" alike: at least ``min``, at most ``max``.
+
+    An "A" or "I" in capitals counts, as it does at the head of a sentence; IFEval's checker counts
+    it too.
+    """
 
     kind: ClassVar[str] = "capital_words"
 
@@ -79,7 +81,9 @@ class CapitalWords(Range):
 @frozen
 class AlternatingCase:
     """Words all in capitals and words all in small letters take turns; there are two at least.
-    Words without a letter that has a case are not looked at."""
+
+    Words without a letter that has a case are not looked at.
+    """
 
     kind: ClassVar[str] = "alternating_case"
 

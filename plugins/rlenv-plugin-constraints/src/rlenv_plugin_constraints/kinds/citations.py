@@ -20,15 +20,16 @@ _NOTE = re.compile(
     r"^[ \t>]{0,8}(?:[-*+] )?\[(\^?[^\[\]\s][^\[\]\n]{0,80})\][:.]?[ \t]+(?=\S)(.*)$", re.MULTILINE
 )
 _REFERENCES = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)?(?:references|sources|bibliography|works"
-    r" cited|citations|notes|literature)(?:\*\*|__)?[ \t]*:?(?:\*\*|__)?[ \t]*$",
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)?"
+    r"(?:references|sources|bibliography|works cited|citations|notes|literature)"
+    r"(?:\*\*|__)?[ \t]*:?(?:\*\*|__)?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _LISTED = re.compile(r"^[ \t]{0,3}(\d{1,4})[.)][ \t]+(\S.*)$", re.MULTILINE)
 _MARK = re.compile(
     r"[!\[](?:(?<=!)(?P<image>\[[^\[\]\n]{0,300}\]\([^()\s]*\))"
-    r"|(?<=\[)(?:(?P<text>[^\[\]\n]{1,300})\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:["
-    r" \t]+\"[^\"\n]*\")?\)"
+    r"|(?<=\[)(?:(?P<text>[^\[\]\n]{1,300})\]"
+    r"\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:[ \t]+\"[^\"\n]*\")?\)"
     r"|(?P<ref_text>[^\[\]\n^@]{1,300})\]\[(?P<ref>[^\[\]\n]{1,80})\]"
     r"|(?P<numbers>\d{1,4}(?:[ \t]?[,;–-][ \t]?\d{1,4}){0,40})\]"
     r"|(?P<keys>[^\[\]\n@]{0,40}-?@[^\[\]\n]{1,300})\]"
@@ -162,8 +163,9 @@ def _read(raw: str, sources: set[str]) -> _Seen:
 
 
 def _defines(match: re.Match[str], text: str, heading: re.Match[str] | None) -> bool:
-    """A footnote or link by its colon; "[1] Some text" below the heading, or where nothing but
-    notes follows.
+    """A footnote or link by its colon.
+
+    "[1] Some text" below the heading, or where nothing but notes follows.
     """
     after = text[match.end(1) + 1 : match.end(1) + 2]
     if after == ":" or (heading is not None and match.start() > heading.start()):

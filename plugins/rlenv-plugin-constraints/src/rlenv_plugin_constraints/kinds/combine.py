@@ -117,11 +117,12 @@ class Not:
     def check(self, text: Text) -> Finding:
         found = self.constraint.check(text)
         fits = not found.satisfied and not found.undecided
+        note = found.note if found.undecided else f"{self.constraint.kind} holds"
         return Finding(
             fits,
             found.measured,
             {"not": found.wanted},
             found.spans,
-            "" if fits else (found.note if found.undecided else f"{self.constraint.kind} holds"),
+            "" if fits else note,
             undecided=found.undecided,
         )

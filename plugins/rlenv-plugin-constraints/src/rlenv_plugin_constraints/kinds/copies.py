@@ -52,8 +52,9 @@ def _bare(word: str) -> str:
 
 @frozen
 class Overlap:
-    """Of the different triples of words in the response, ``percent`` ± ``within`` are in
-    ``reference``.
+    """``percent`` ± ``within`` of the different triples of words are in ``reference``.
+
+    The triples are those of the response.
     """
 
     kind: ClassVar[str] = "overlap"
@@ -92,8 +93,9 @@ class ReversedWords:
 
 @frozen
 class ReversedLetters:
-    """Read from its last letter to its first, the response is an English sentence with ``phrase``
-    in it.
+    """Read backward, the response is an English sentence with ``phrase`` in it.
+
+    It is read from its last letter to its first.
     """
 
     kind: ClassVar[str] = "reversed_letters"

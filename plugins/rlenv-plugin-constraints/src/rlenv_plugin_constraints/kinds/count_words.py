@@ -39,8 +39,11 @@ _NUMBER = re.compile(
 def _parts(
     text: Text, wanted: frozenset[str], *, stems: bool = False
 ) -> tuple[list[str], list[int], list[str]]:
-    """Words as written, those that a hyphen joins apart; which of them are wanted, with ``stems``
-    also by what stands before an apostrophe; these without case."""
+    """Words as written, those that a hyphen joins apart.
+
+    Which of them are wanted, with ``stems`` also by what stands before an apostrophe; these without
+    case.
+    """
     flat = PARTS.flat(text.raw, text.odd)
     words = _PARTS.findall(text.raw) if flat is None else flat.split()
     even = "\n".join(words).casefold().replace("’", "'").split("\n")
@@ -71,8 +74,10 @@ class UniqueWords:
 
 @frozen
 class WordRepeats:
-    """No word, or run of ``n`` words, is there more than ``max`` times; case, punctuation,
-    invisible characters and look-alikes of letters make no difference."""
+    """No word, or run of ``n`` words, is there more than ``max`` times.
+
+    Case, punctuation, invisible characters and look-alikes of letters make no difference.
+    """
 
     kind: ClassVar[str] = "word_repeats"
     max: int = field(validator=positive)
@@ -138,8 +143,9 @@ class Pronouns:
 
 @frozen
 class PersonNames:
-    """At least ``min`` different first names of the list that IFBench's prompts show, written as
-    names.
+    """At least ``min`` different first names, written as names.
+
+    They are those of the list that IFBench's prompts show.
     """
 
     kind: ClassVar[str] = "person_names"

@@ -39,8 +39,10 @@ _WRAPPERS = " \t\r\n\"'“”‘’«»*_`()[]#>"
 
 @frozen(slots=False)
 class StartsWith:
-    """The first thing is ``text``, whole words of it, in this letter case unless ``case`` is false;
-    the width of spaces does not matter."""
+    """The first thing is ``text``, whole words of it, in this letter case unless ``case`` is false.
+
+    The width of spaces does not matter.
+    """
 
     kind: ClassVar[str] = "starts_with"
     text: Safe[str] = field(validator=shown)
@@ -66,8 +68,10 @@ def _room(phrase: str) -> int:
 
 @frozen(slots=False)
 class EndsWith:
-    """The last thing is ``text``, whole, in this letter case unless ``case`` is false; no words
-    behind it, quotation marks around the response aside."""
+    """The last thing is ``text``, whole, in this letter case unless ``case`` is false.
+
+    There are no words behind it, quotation marks around the response aside.
+    """
 
     kind: ClassVar[str] = "ends_with"
     text: Safe[str] = field(validator=shown)
@@ -98,8 +102,10 @@ class EndsWith:
 
 @frozen(slots=False)
 class Quoted:
-    """All of it is between double quotation marks, straight, curly or of another language, with
-    something in between and none of the same pair that closes early."""
+    """All of it is between double quotation marks, straight, curly or of another language.
+
+    There is something in between, and none of the same pair that closes early.
+    """
 
     kind: ClassVar[str] = "quoted"
 
@@ -139,9 +145,11 @@ def _a_closing(inner: str, at: int) -> bool:
 
 @frozen(slots=False)
 class Postscript:
-    """A line that begins with ``marker`` and goes on; "P.S." and "P.P.S" are two markers.  It is
-    last: behind its paragraph there is none but another postscript, and the end phrase of
-    ``then``."""
+    """A line that begins with ``marker`` and goes on; "P.S." and "P.P.S" are two markers.
+
+    It is last: behind its paragraph there is none but another postscript, and the end phrase of
+    ``then``.
+    """
 
     kind: ClassVar[str] = "postscript"
     marker: Safe[str] = field(default="P.S.", validator=shown)
@@ -182,8 +190,9 @@ class Postscript:
 
 @frozen(slots=False)
 class FirstWord:
-    """The first word of a paragraph, counted from 1, is ``word``; with ``paragraphs``, there are
-    exactly so many.
+    """The first word of a paragraph, counted from 1, is ``word``.
+
+    With ``paragraphs``, there are exactly so many.
     """
 
     kind: ClassVar[str] = "first_word"

@@ -27,8 +27,10 @@ _SHOWN = 100
 
 @frozen
 class Title:
-    """The first line is a title ``<<so written>>``, alone on it, with a word in it.  Where the
-    response begins with the task's prompt, the first line behind that."""
+    """The first line is a title ``<<so written>>``, alone on it, with a word in it.
+
+    Where the response begins with the task's prompt, the first line behind that.
+    """
 
     kind: ClassVar[str] = "title"
 
@@ -51,8 +53,10 @@ class Title:
 
 @frozen
 class Bullets(Range):
-    """Lines that begin with a bullet (``*``, ``-``, ``+``, ``•``) and a space, with a word behind
-    it; rules (``---``), bold lines, numbered items and what is between code fences are none."""
+    """Lines that begin with a bullet (``*``, ``-``, ``+``, ``•``) and a space, and have a word.
+
+    Rules (``---``), bold lines, numbered items and what is between code fences are none.
+    """
 
     kind: ClassVar[str] = "bullets"
 
@@ -71,8 +75,9 @@ class Bullets(Range):
 
 @frozen
 class Highlights(Range):
-    """Different stretches between asterisks, ``*so*`` or ``**so**``, each on one line with a word
-    in it.
+    """Different stretches between asterisks, ``*so*`` or ``**so**``.
+
+    Each is on one line and has a word in it.
     """
 
     kind: ClassVar[str] = "highlights"
@@ -83,8 +88,10 @@ class Highlights(Range):
 
 @frozen
 class Placeholders(Range):
-    """Different names in square brackets, ``[address]``; links, check boxes, numbers, code and
-    empty brackets are none."""
+    """Different names in square brackets, ``[address]``.
+
+    Links, check boxes, numbers, code and empty brackets are none.
+    """
 
     kind: ClassVar[str] = "placeholders"
 
@@ -112,8 +119,10 @@ def _distinct(matches: Iterable[re.Match[str]], group: int) -> tuple[int, list[S
 
 @frozen(slots=False)
 class Choice:
-    """Exactly one of ``options`` is there, whole; with ``case``, in its letter case; with
-    ``whole``, and nothing else is there."""
+    """Exactly one of ``options`` is there, whole; with ``case``, in its letter case.
+
+    With ``whole``, and nothing else is there.
+    """
 
     kind: ClassVar[str] = "choice"
     is_answer: ClassVar[bool] = True

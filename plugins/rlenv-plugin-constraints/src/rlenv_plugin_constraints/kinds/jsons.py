@@ -68,8 +68,9 @@ _LONG_DECODER = json.JSONDecoder(
 
 
 def read_json(text: str, depth: int = DEPTH) -> Any:
-    """The value of a text that is JSON and nothing else; no NaN, no repeated key, ``depth`` levels
-    at most.
+    """The value of a text that is JSON and nothing else.
+
+    No NaN, no repeated key, ``depth`` levels at most.
 
     Raises:
         NotData: with the reason, and the place where it is known.

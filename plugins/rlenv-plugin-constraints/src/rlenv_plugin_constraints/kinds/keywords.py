@@ -35,8 +35,10 @@ def _count(_: Any, attribute: Any, value: int) -> None:
 
 @frozen(slots=False)
 class Contains:
-    """Every one of ``words`` is there, as a word: "cat" is not in "concatenate".  Case does not
-    matter, words of a phrase may be parted by any space."""
+    """Every one of ``words`` is there, as a word: "cat" is not in "concatenate".
+
+    Case does not matter, words of a phrase may be parted by any space.
+    """
 
     kind: ClassVar[str] = "contains"
     words: Safe[tuple[str, ...]] = field(validator=_some)
@@ -59,8 +61,11 @@ class Contains:
 
 @frozen(slots=False)
 class Forbids:
-    """None of ``words`` is there, as a word; neither spelled with invisible characters nor with
-    letters of other alphabets that look the same."""
+    """None of ``words`` is there, as a word.
+
+    Neither spelled with invisible characters nor with letters of other alphabets that look the
+    same.
+    """
 
     kind: ClassVar[str] = "forbids"
     words: Safe[tuple[str, ...]] = field(validator=_some)
@@ -83,8 +88,10 @@ class Forbids:
 
 @frozen(slots=False)
 class Keyword:
-    """``word`` is there so many times: "at least" (the default), "at most", "less than", "more
-    than" or "exactly" ``n``."""
+    """``word`` is there so many times.
+
+    ``relation`` is "at least" (the default), "at most", "less than", "more than" or "exactly".
+    """
 
     kind: ClassVar[str] = "keyword"
     word: Safe[str] = field(validator=_seen)
@@ -114,8 +121,9 @@ class Keyword:
 
 @frozen(slots=False)
 class Letter:
-    """``letter``, one character in either case, is there so many times; a letter with an accent is
-    another.
+    """``letter``, one character in either case, is there so many times.
+
+    A letter with an accent is another.
     """
 
     kind: ClassVar[str] = "letter"

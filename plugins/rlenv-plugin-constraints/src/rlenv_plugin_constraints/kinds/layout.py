@@ -52,8 +52,9 @@ class WordPerLine:
 
 @frozen
 class Stairs:
-    """Each line is indented more than the one before; there are two at least, blank ones left
-    out.
+    """Each line is indented more than the one before.
+
+    There are two at least, blank ones left out.
     """
 
     kind: ClassVar[str] = "stairs"
@@ -72,8 +73,9 @@ class Stairs:
 
 @frozen
 class ListMarker:
-    """A list of two items at least, each on a line that begins with ``marker``, and no other
-    bullets.
+    """A list of two items at least, each on a line that begins with ``marker``.
+
+    There are no other bullets.
     """
 
     kind: ClassVar[str] = "list_marker"
@@ -116,8 +118,9 @@ class SubBullets:
 
 @frozen
 class SentencesThenBullets:
-    """Two sentences at least that end in a full stop, and after them two bullets with ``*`` at
-    least.
+    """Two sentences at least, and after them two bullets with ``*`` at least.
+
+    The sentences end in a full stop.
     """
 
     kind: ClassVar[str] = "sentences_then_bullets"
@@ -134,8 +137,9 @@ class SentencesThenBullets:
 
 @frozen
 class ItalicThesis:
-    """Each section, or the response where none has a heading, begins with a statement in HTML's
-    italics.
+    """Each section begins with a statement in HTML's italics.
+
+    Where there is no heading, the response does.
     """
 
     kind: ClassVar[str] = "italic_thesis"

@@ -70,8 +70,9 @@ class Sentences(Range):
 
 @frozen
 class Paragraphs(Range):
-    """Blocks of text between blank lines, or between lines that hold only ``separator``, none of
-    them empty.
+    """Blocks of text between blank lines, none of them empty.
+
+    With ``separator``, between lines that hold only that.
     """
 
     kind: ClassVar[str] = "paragraphs"

@@ -85,8 +85,9 @@ class ConsonantClusters:
 
 @frozen
 class Palindromes:
-    """At least ``min`` different words of ``letters`` letters or more that read the same
-    backward.
+    """At least ``min`` different words that read the same backward.
+
+    Each has ``letters`` letters or more.
     """
 
     kind: ClassVar[str] = "palindromes"

@@ -41,8 +41,9 @@ class NumberList:
 
 @frozen
 class EuropeanCapitals:
-    """Capitals of Europe north of 45 degrees, from north to south, parted by commas: all and no
-    others.
+    """Capitals of Europe north of 45 degrees, all and no others.
+
+    They go from north to south, parted by commas.
 
     IFBench's own list lacks Kyiv; with and without it is right.
     """
@@ -104,8 +105,10 @@ def _sorted_as(name: str) -> str:
 
 @frozen
 class MultipleChoice:
-    """So many questions, each after the word "Question" and longer than the one before, each with
-    so many options from A on; nothing before or after."""
+    """So many questions, each after the word "Question" and longer than the one before.
+
+    Each has so many options from A on; there is nothing before or after.
+    """
 
     kind: ClassVar[str] = "multiple_choice"
     questions: int = field(validator=positive)

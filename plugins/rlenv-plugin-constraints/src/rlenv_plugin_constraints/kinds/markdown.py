@@ -21,17 +21,19 @@ _NO_ROW = re.compile(r"\s*\Z| {4}|\t| {0,3}(?:#{1,6} |>|[-*+] |```|~~~|<!--)")
 _BAR = re.compile(r"(?<!\\)\|")
 # Comments, and blocks of HTML, which reach to the next blank line.
 _HTML = re.compile(
-    r"<!--.*?(?:-->|\Z)|^"
-    r" {0,3}</?(?:details|summary|div|table|section|article|p|center|pre|[ou]l|li|blockquote|form)\b.*?(?=\n["
-    r" \t]*\r?\n|\Z)",
+    r"<!--.*?(?:-->|\Z)"
+    r"|^ {0,3}</?"
+    r"(?:details|summary|div|table|section|article|p|center|pre|[ou]l|li|blockquote|form)\b"
+    r".*?(?=\n[ \t]*\r?\n|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 
 
 @frozen
 class MarkdownTable(Shape):
-    """There is exactly one table in Markdown (header, line of hyphens, rows), outside of code, and
-    it has this shape; text may be around it.
+    """There is exactly one table in Markdown (header, line of hyphens, rows) of this shape.
+
+    It is outside of code; text may be around it.
 
     Every row has as many cells as the header, and a letter or digit in one of them.
 

@@ -24,8 +24,9 @@ _INTERROBANG = re.compile(r"\?!|!\?|‽")
 
 @frozen
 class NestedBrackets:
-    """Brackets within brackets, each closed by its own kind, ``depth`` deep, with something
-    inside.
+    """Brackets within brackets, ``depth`` deep, with something inside.
+
+    Each is closed by its own kind.
     """
 
     kind: ClassVar[str] = "nested_brackets"
@@ -57,8 +58,9 @@ class NestedBrackets:
 
 @frozen
 class NestedQuotes:
-    """A quotation within a quotation, ``depth`` deep, double and single marks in turns, each one
-    closed.
+    """A quotation within a quotation, ``depth`` deep, each one closed.
+
+    Double and single marks take turns.
     """
 
     kind: ClassVar[str] = "nested_quotes"
@@ -143,7 +145,9 @@ class QuotesExplained:
 
 @frozen
 class PunctuationMarks:
-    """Full stop, comma, exclamation mark, question mark, semicolon, colon, and besides an
+    """Every mark of punctuation is there.
+
+    These are full stop, comma, exclamation mark, question mark, semicolon, colon, and an
     interrobang.
     """
 

@@ -26,8 +26,11 @@ _LEAD = rf"[#*_>\-\s\"“(\[{UNSEEN}]*"
 
 @frozen(slots=False)
 class Sections(Range):
-    """Sections that begin with a line ``Section 1``: ``word``, in this case, and a number, a Roman
-    one, or a letter; each number once, and each section with something in it."""
+    """Sections that begin with a line ``Section 1``.
+
+    The line is ``word``, in this case, and a number, a Roman one, or a letter; each number is there
+    once, and each section has something in it.
+    """
 
     kind: ClassVar[str] = "sections"
     word: Safe[str] = field(default="Section", validator=shown)
@@ -36,7 +39,10 @@ class Sections(Range):
     def _head(self) -> re.Pattern[str]:
         spelled = r"\s+".join(map(re.escape, self.word.split()))
         words = _NUMBERS.replace(" ", "|")
-        number = rf"\d{{1,4}}(?![^\W_])|(?:[IVXLC]+|[ivxlc]+|(?i:{words})|[A-Za-z])(?=\s*(?:$|[.:)\-–—*_\]\"]))"
+        number = (
+            rf"\d{{1,4}}(?![^\W_])"
+            rf"|(?:[IVXLC]+|[ivxlc]+|(?i:{words})|[A-Za-z])(?=\s*(?:$|[.:)\-–—*_\]\"]))"
+        )
         return re.compile(rf"{_LEAD}{spelled}[ \t]*[#:.]?[ \t]*({number})(?P<rest>.*)")
 
     def markers(self) -> tuple[str, ...]:
@@ -62,8 +68,11 @@ class Sections(Range):
 
 @frozen(slots=False)
 class SectionOrder:
-    """Every one of ``headings`` is a line of its own (a Markdown heading, bold, numbered or with a
-    colon, or plain), each once, in this order, each with something below it."""
+    """Every one of ``headings`` is a line of its own, once, in this order.
+
+    It may be a Markdown heading, bold, numbered or with a colon, or plain; each has something below
+    it.
+    """
 
     kind: ClassVar[str] = "section_order"
     headings: Safe[tuple[str, ...]] = field()
@@ -97,11 +106,13 @@ class SectionOrder:
                 filled[-1] = True
         right = order == list(range(len(self.headings)))
         fits = right and all(filled)
-        note = "" if fits else "a section is empty" if right else self._wrong(order)
+        note = "" if fits else self._wrong(order)
         found = [self.headings[at] for at in order]
         return Finding(fits, found[:50], list(self.headings), spans[:50], note)
 
     def _wrong(self, order: list[int]) -> str:
+        if order == list(range(len(self.headings))):
+            return "a section is empty"
         missing = [name for at, name in enumerate(self.headings) if at not in order]
         if missing:
             return f"missing: {', '.join(missing)}"[:300]
@@ -140,15 +151,9 @@ class Responses:
         different = len(set(full))
         empty = any(not words for words in said[1:-1])
         fits = different == len(full) == self.n and not empty
-        note = (
-            ""
-            if fits
-            else (
-                "a response is empty"
-                if empty
-                else ""
-                if different == len(full)
-                else "two are the same"
-            )
-        )
+        note = ""
+        if empty:
+            note = "a response is empty"
+        elif different != len(full):
+            note = "two are the same"
         return Finding(fits, different, {"exactly": self.n}, spans[:50], note)

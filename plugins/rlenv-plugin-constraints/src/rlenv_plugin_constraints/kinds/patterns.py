@@ -95,7 +95,9 @@ class Regex:
     def _counted(self, text: Text) -> Finding:
         found = self._compiled.finditer(text.raw, timeout=self.seconds)
         spans = [m.span() for m in islice(found, MATCHES) if m.end() > m.start()]
-        least = self.min if self.min is not None else 0 if self.max is not None else 1
+        least = self.min
+        if least is None:
+            least = 1 if self.max is None else 0
         fits = len(spans) >= least and (self.max is None or len(spans) <= self.max)
         wanted = {"pattern": self.pattern, "min": least, "max": self.max}
         return Finding(fits, len(spans), wanted, spans[:50])

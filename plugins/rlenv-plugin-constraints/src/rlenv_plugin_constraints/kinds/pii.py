@@ -272,8 +272,9 @@ def _known(_: Any, __: Any, value: tuple[str, ...]) -> None:
 
 @frozen
 class NoPii:
-    """No personal data of these kinds, also in full-width digits, look-alikes and (at)/[dot]
-    disguises.
+    """No personal data of these kinds.
+
+    Full-width digits, look-alikes and (at)/[dot] disguises are seen through.
 
     Cards count when Luhn's digit holds, account numbers (IBAN) when theirs does; telephone numbers
     when they are international, North American, national with a leading 0, or follow a word such as

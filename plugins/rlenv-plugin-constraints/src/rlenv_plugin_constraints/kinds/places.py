@@ -42,8 +42,9 @@ def _stem(word: str) -> str:
 
 @frozen
 class KeywordInSentence:
-    """``word`` is in sentence number ``sentence``, as its word number ``place`` where that is
-    given.
+    """``word`` is in sentence number ``sentence``.
+
+    Where ``place`` is given, it is the word of this number there.
     """
 
     kind: ClassVar[str] = "keyword_in_sentence"
@@ -134,8 +135,9 @@ class FramedParagraphs:
 
 @frozen
 class JapaneseWords:
-    """Every ``n``-th word, as spaces part them, is written in Japanese; there are ``n`` words at
-    least.
+    """Every ``n``-th word, as spaces part them, is written in Japanese.
+
+    There are ``n`` words at least.
     """
 
     kind: ClassVar[str] = "japanese_words"

@@ -24,8 +24,9 @@ _SHOWN = 100
 
 @frozen
 class NoComma:
-    """No comma of any script: not the full-width one, the Arabic one or the ideographic one
-    either.
+    """No comma of any script.
+
+    The full-width one, the Arabic one and the ideographic one count too.
     """
 
     kind: ClassVar[str] = "no_comma"

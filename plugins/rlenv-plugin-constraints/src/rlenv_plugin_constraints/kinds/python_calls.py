@@ -52,8 +52,9 @@ def _finding(source: Source, odd: list[Called], wanted: Any) -> Finding:
 
 @frozen
 class Imports:
-    """The program imports only what is allowed, and nothing that is forbidden; "os" holds
-    "os.path".
+    """The program imports only what is allowed, and nothing that is forbidden.
+
+    "os" holds "os.path".
 
     Only the text is read: what a library imports in turn is not seen.
 

@@ -75,8 +75,9 @@ def _predicates(node: ast.AST) -> int:
 
 @frozen
 class Complexity:
-    """No function of the program, nor its own code outside functions, has more than ``max`` paths
-    (McCabe).
+    """No function of the program has more than ``max`` paths (McCabe).
+
+    Nor has its own code outside functions.
     """
 
     kind: ClassVar[str] = "python_complexity"

@@ -52,13 +52,9 @@ class Docstrings:
         ]
         bare = [node for node in every if not self._documents(node)]
         names = ", ".join(getattr(node, "name", "the module") for node in bare)
-        note = (
-            f"without a docstring: {names}"[:200]
-            if bare
-            else ""
-            if every
-            else "nothing needs a docstring"
-        )
+        note = "" if every else "nothing needs a docstring"
+        if bare:
+            note = f"without a docstring: {names}"[:200]
         spans = source.spans([getattr(node, "lineno", 1) for node in bare])
         return Finding(not note, len(every) - len(bare), wanted, spans, note)
 

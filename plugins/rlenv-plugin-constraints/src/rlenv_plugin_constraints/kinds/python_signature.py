@@ -39,8 +39,9 @@ def _sound(_: Any, __: Any, value: str) -> None:
 
 @frozen(slots=False)
 class Signature:
-    """The program defines this function: names, order and kinds of its parameters, and its
-    defaults.
+    """The program defines this function.
+
+    Compared are names, order and kinds of its parameters, and its defaults.
 
     Annotations count where the signature has them, as they are written; those that the program adds
     do no harm.  The last definition counts, as in Python, and none that the program replaces

@@ -63,8 +63,9 @@ def _texts(_: Any, __: Any, value: tuple[str, ...]) -> None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words as compared: no signs around them, one form of apostrophes and hyphens; -5 is not
-    5.
+    """The words as compared: no signs around them, one form of apostrophes and hyphens.
+
+    -5 is not 5.
     """
     flat = text.translate(_FLAT)
     found = [word if word.isalnum() else _OUTER.sub("", word) for word in flat.split()]
@@ -221,8 +222,9 @@ def _stands(pieces: list[list[str]], source: str) -> bool:
 
 
 def _find(piece: list[str], source: str, place: int, *, first: bool) -> int | None:
-    """Where the piece ends in the source, from ``place`` on; the source has a space around each
-    word.
+    """Where the piece ends in the source, from ``place`` on.
+
+    The source has a space around each word.
     """
     head, *rest = piece
     swapped = head[:1].swapcase() + head[1:] if first else head

@@ -26,8 +26,8 @@ _TWO_DIGITS = re.compile(r"\d\d")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _OTHER_DATE = re.compile(
     r"(?<!\d)(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}/\d{1,2}/\d{2})(?!\d)"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)?"
-    rf" {_MONTH},? \d{{4}}",
+    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? \d{{4}}",
     re.IGNORECASE,
 )
 # A sign or digit first, which is searched for fastest.
@@ -52,9 +52,11 @@ def _day(_: Any, attribute: Any, value: str) -> None:
 
 @frozen
 class IsoDates(Range):
-    """Days of the calendar as YYYY-MM-DD, and no date in another form: at least ``min`` different
-    ones (1 where nothing is given), at most ``max``, each from ``first`` to ``last``; with
-    ``whole``, commas between them and nothing else, and no day twice."""
+    """Days of the calendar as YYYY-MM-DD, and no date in another form.
+
+    There are at least ``min`` different ones (1 where nothing is given), at most ``max``, each from
+    ``first`` to ``last``; with ``whole``, commas between them and nothing else, and no day twice.
+    """
 
     kind: ClassVar[str] = "iso_dates"
     first: Safe[str] = field(default="0001-01-01", validator=_day)
@@ -99,8 +101,9 @@ class IsoDates(Range):
 
 @frozen
 class NumberInRange:
-    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``; either may
-    be left out.
+    """There is exactly one number, in ASCII digits, and it is from ``min`` to ``max``.
+
+    Either may be left out.
 
     1,000.5 and 1e3 are one number each; a fraction, a time, the digits of B12 and a sign apart from
     its number are none that could be read, and with one of these nothing holds.  What a number is
@@ -160,8 +163,9 @@ def _value(said: str) -> Decimal | None:
 
 @frozen
 class SortedLines:
-    """The lines, ``min`` of them at least and none twice, are in order; blank lines, fences and the
-    marks of a list are not looked at.
+    """The lines, ``min`` of them at least and none twice, are in order.
+
+    Blank lines, fences and the marks of a list are not looked at.
 
     Words are in the order of a dictionary: case and accents make no difference, so two lines that
     differ in
@@ -193,14 +197,9 @@ class SortedLines:
             for (one, _), (other, span) in pairwise(keys)
             if one is None or other is None or not before(one, other)
         ]
-        few = len(keys) < self.min
-        note = (
-            f"there are {len(keys)} lines"
-            if few
-            else "out of order, twice, or no number"
-            if wrong
-            else ""
-        )
+        note = "out of order, twice, or no number" if wrong else ""
+        if len(keys) < self.min:
+            note = f"there are {len(keys)} lines"
         return Finding(
             not note, len(keys), {"order": self.order, "min": self.min}, wrong[:100], note
         )

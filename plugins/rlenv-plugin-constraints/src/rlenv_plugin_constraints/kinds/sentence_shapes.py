@@ -47,8 +47,9 @@ def kind_of(sentence: str) -> str:
 
 @frozen
 class SentenceTypes:
-    """Two statements for each question; or, where ``equal``, as many statements as questions as
-    exclamations.
+    """Two statements for each question.
+
+    Or, where ``equal``, as many statements as questions as exclamations.
     """
 
     kind: ClassVar[str] = "sentence_types"

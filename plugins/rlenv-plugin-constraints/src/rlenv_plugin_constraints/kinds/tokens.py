@@ -71,8 +71,9 @@ def estimate(text: str) -> int:
 
 @frozen
 class Tokens:
-    """At most ``n`` tokens and at least ``min``, as ``estimate`` counts them; a tokenizer's own
-    count differs.
+    """At most ``n`` tokens and at least ``min``, as ``estimate`` counts them.
+
+    A tokenizer's own count differs.
 
     With ``by = "space"``, a token is what white space or signs that look like it part; every 100
     characters begun of a longer one count too, so that text without spaces has a size.

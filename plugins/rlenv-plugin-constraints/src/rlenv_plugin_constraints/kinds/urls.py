@@ -16,9 +16,17 @@ from rlenv_plugin_constraints.views import View
 __all__ = ["NoUrls"]
 
 # Top-level domains that are no usual end of a file's name and no English word.
-_SURE = "com|org|net|edu|gov|mil|info|biz|dev|app|io|ai|xyz|online|site|shop|tech|cloud|club|eu|uk|de|fr|ru|cn|jp|br|au|ca|nl|se|ch|kr|tv|co|gg|page|blog|news|wiki|link|int|museum|pro|mobi|icu|top|vip|store"
+_SURE = (
+    "com|org|net|edu|gov|mil|info|biz|dev|app|io|ai|xyz|online|site|shop|tech|cloud|club|eu|uk"
+    "|de|fr|ru|cn|jp|br|au|ca|nl|se|ch|kr|tv|co|gg|page|blog|news|wiki|link|int|museum|pro|mobi"
+    "|icu|top|vip|store"
+)
 # The rest only before a path, a port or a query, since readme.md, main.py and "it.is" are none.
-_MAYBE = "us|me|in|is|it|at|be|by|to|so|no|es|pl|py|md|rs|sh|cc|pt|fi|dk|cz|gr|hu|ro|mx|ar|cl|za|nz|ie|il|ir|tr|ua|vn|id|th|my|ph|sg|hk|tw|sa|ae|ly|fm|im|la|ws|st|tk|ml|ga|cf|gq|pw|lol|fun|life|live|world|zone|run|one|art|zip|mov|ps|ms|bz|do|ac|am|cd|how|new|gl"
+_MAYBE = (
+    "us|me|in|is|it|at|be|by|to|so|no|es|pl|py|md|rs|sh|cc|pt|fi|dk|cz|gr|hu|ro|mx|ar|cl|za|nz"
+    "|ie|il|ir|tr|ua|vn|id|th|my|ph|sg|hk|tw|sa|ae|ly|fm|im|la|ws|st|tk|ml|ga|cf|gq|pw|lol|fun"
+    "|life|live|world|zone|run|one|art|zip|mov|ps|ms|bz|do|ac|am|cd|how|new|gl"
+)
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _DOT = r"(?:[.。]|\s?[\[({]\s?(?:\.|dot)\s?[\])}]\s?)"
 _LIKELY_END = r"(?![^\W_]|@|-[^\W_]|_\w|\.[^\W_])"
@@ -30,13 +38,13 @@ _URL = re.compile(
     rf"|(?P<domain>(?<![^\W_])(?<![@.-])(?!(?:self|cls|this|np|os|sys|pd|plt|tf|torch|\d+)\.)(?:{_LABEL}{_DOT}){{1,6}}(?:(?:{_SURE}|xn--[\w-]+){_LIKELY_END}|(?:{_SURE}|{_MAYBE})(?=[/?#]\w|:\d{{2,5}}\b))[^\s<>\"'`]*)"
     rf"|(?P<remote>(?<=@)(?:{_LABEL}{_DOT}){{1,6}}(?:{_SURE})[:/]\w[^\s<>\"'`]*)"
     rf"|(?P<ip>\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{2,5}})?/\w[^\s<>\"'`]*|\blocalhost:\d{{2,5}}\b[^\s<>\"'`]*)"
-    rf"|(?P<words>(?<!\bthe )(?<!\ba )(?<!\bthis )(?<!\bbig )(?<!\bof )\b[a-z][\w-]{{2,40}} dot"
-    rf" (?:com|org|net|io)\b(?!"
-    rf" (?:boom|bubble|crash|era|company|companies|bust|craze|startup|millionaire)))",
+    rf"|(?P<words>(?<!\bthe )(?<!\ba )(?<!\bthis )(?<!\bbig )(?<!\bof )\b[a-z][\w-]{{2,40}}"
+    rf" dot (?:com|org|net|io)\b"
+    rf"(?! (?:boom|bubble|crash|era|company|companies|bust|craze|startup|millionaire)))",
     re.IGNORECASE,
 )
-# What an address cannot do without, sought sign by sign: a class or sign that comes first is found
-# fast.
+# What an address cannot do without, sought sign by sign: a class or sign that comes first is
+# found fast.
 _SUSPECTS = {
     ".": re.compile(rf"\.(?=(?:{_SURE}|{_MAYBE}|xn--)(?![^\W_]))"),
     "。": re.compile(rf"。(?=(?:{_SURE}|{_MAYBE}|xn--)(?![^\W_]))"),

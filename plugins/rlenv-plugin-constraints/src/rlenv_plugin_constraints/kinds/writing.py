@@ -43,9 +43,11 @@ class NoWhitespace:
 
 @frozen
 class TitleCase:
-    """Every word begins with a capital and goes on in small letters; articles, short prepositions
-    and conjunctions may be small, except the first and the last word.  Acronyms and names such as
-    McDonald count."""
+    """Every word begins with a capital and goes on in small letters.
+
+    Articles, short prepositions and conjunctions may be small, except the first and the last word.
+    Acronyms and names such as McDonald count.
+    """
 
     kind: ClassVar[str] = "title_case"
 
@@ -78,8 +80,9 @@ class TitleCase:
 
 @frozen(slots=False)
 class OneOption:
-    """The response is one of ``options`` and nothing else: "yes/no", "a), b)", "I know or I don't
-    know".
+    """The response is one of ``options`` and nothing else.
+
+    Options are such as "yes/no", "a), b)", "I know or I don't know".
     """
 
     kind: ClassVar[str] = "option"

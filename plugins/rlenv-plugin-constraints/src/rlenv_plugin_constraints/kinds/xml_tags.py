@@ -44,8 +44,9 @@ def shows_something(content: str) -> bool:
 
 @frozen(slots=False)
 class XmlTags:
-    """Each of ``tags`` is in the response exactly once, opened, closed, in this order, and not
-    empty.
+    """Each of ``tags`` is in the response exactly once, in this order.
+
+    Each is opened, closed and not empty.
 
     A tag in a comment counts, since a reader that looks for tags would find it.  Case counts; a tag
     that differs in case only is one too many.
@@ -124,11 +125,11 @@ class XmlTags:
                 return f"<{tag}> is empty"
         if not self.only:
             return ""
-        spans = (
-            [(found[0].start(), found[-1].end())]
-            if self.nested
-            else [(a.start(), b.end()) for a, b in zip(found[::2], found[1::2], strict=True)]
-        )
+        if self.nested:
+            spans = [(found[0].start(), found[-1].end())]
+        else:
+            pairs = zip(found[::2], found[1::2], strict=True)
+            spans = [(first.start(), last.end()) for first, last in pairs]
         place = 0
         outside = ""
         for start, end in spans:

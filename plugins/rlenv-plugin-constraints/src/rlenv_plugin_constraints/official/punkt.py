@@ -1,5 +1,6 @@
-"""Sentences as NLTK's English Punkt model parts them, and words as its Treebank tokenizer does; no
-downloads.
+"""Sentences as NLTK's English Punkt model parts them, and words as its Treebank tokenizer does.
+
+Nothing is downloaded.
 
 After Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary Detection" (2006), and the Penn
 Treebank's tokenization.  The model's list of abbreviations and of sentence starters is whole; of

@@ -62,7 +62,7 @@ def _marks(said: str, _: _P) -> bool:
 
 def _options(said: str, p: _P) -> bool:
     options = p["options"]
-    between = "/" if "/" in options else "or" if "or" in options else ","
+    between = next((word for word in ("/", "or") if word in options), ",")
     each = [option.strip() for option in options.split(between)]
     if re.match(r"\W*[aA]\W*[bB]\W*[cC]\W*", options):
         return said in each

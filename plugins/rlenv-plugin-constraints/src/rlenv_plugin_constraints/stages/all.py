@@ -31,8 +31,9 @@ def _tables(given: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]
 
 @frozen(slots=False)
 class All:
-    """Constraints that a program can check; the score is the share that holds, or 1 only when all
-    do.
+    """Constraints that a program can check.
+
+    The score is the share that holds, or 1 only when all do.
 
     Args:
         constraints: tables such as ``{kind = "max_words", n = 400}``, for every task.

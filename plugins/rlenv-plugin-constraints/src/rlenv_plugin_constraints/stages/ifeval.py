@@ -28,8 +28,9 @@ _Ids = tuple[tuple[str, str], ...]  # of each instruction: its id, and its param
 
 @frozen
 class IFEval:
-    """The instructions in a task's columns ``instruction_id_list`` and ``kwargs``, as the
-    benchmarks publish them.
+    """The instructions of a task, as IFEval and IFBench publish them.
+
+    They are in its columns ``instruction_id_list`` and ``kwargs``.
 
     Args:
         mode: ``strict`` checks the literal meaning of each instruction; ``official`` gives the

@@ -61,8 +61,9 @@ def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
-    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the
-    answer's loss.
+    """What came of a case.
+
+    The runner is ours, and holds untrusted code: whatever is odd is the answer's loss.
 
     Args:
         place: of the case.
@@ -75,7 +76,15 @@ def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
     line, launches, threads, shared = (
         _count(said.get(key)) for key in ("line", "launches", "threads", "shared")
     )
-    empty = Trial(place, None, "", "", line, launches, threads, shared, launched)
+    empty = Trial(
+        place,
+        None,
+        line=line,
+        launches=launches,
+        threads=threads,
+        shared=shared,
+        launched=launched,
+    )
     sizes = [len(poison) for poison in case.poison]
     if not both:
         return filled(empty, said, body, sizes)

@@ -29,8 +29,9 @@ MEMORY_MB = 1024
 
 @frozen
 class Free:
-    """Runs ``run`` as it stands, with numpy arrays and numba's simulator, in a fresh process for
-    each case.
+    """Runs ``run`` as it stands, in a fresh process for each case.
+
+    It gets numpy arrays, and its kernels run on numba's simulator.
 
     A response may compute on the host, and only its outputs are known: no launches, no races, no
     limits.

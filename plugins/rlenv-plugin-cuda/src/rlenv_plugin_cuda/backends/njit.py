@@ -32,8 +32,9 @@ PROBE = 2048  # elements of a case that is run once more, for its races
 
 @frozen
 class Njit:
-    """Runs all threads of a launch as compiled loops, and kernels with barriers as a generator per
-    thread.
+    """Runs all threads of a launch as compiled loops.
+
+    A kernel with barriers is a generator per thread.
 
     It finds indices out of bounds and before the beginning, written inputs, barriers that not all
     threads reach and kernels without an end.  It does not see races and reads of what was never
@@ -69,8 +70,9 @@ class Njit:
 async def _raced(
     runs: Runs, program: Program, kernel: Kernel, cases: Sequence[Case], box: Box
 ) -> Runs:
-    """The same, or a race that the interpreter finds on a smaller shape; what else is wrong there
-    is not counted.
+    """The same, or a race that the interpreter finds on a smaller shape.
+
+    What else is wrong there is not counted.
     """
     case = max(cases, key=lambda each: each.elements)
     probe = _shrunk(case)

@@ -29,8 +29,9 @@ REHEARSED = b"import kernel_simulated\nkernel_simulated.rehearse()\n"
 
 @frozen
 class Simulator:
-    """Runs the source as it is on numba's simulator, a thread of the system for each thread of a
-    block.
+    """Runs the source as it is on numba's simulator.
+
+    There is a thread of the system for each thread of a block.
 
     It finds accesses out of bounds and written inputs, and little else: negative indices wrap
     around, races and divergent barriers pass.  Two shared arrays that are declared on one line are

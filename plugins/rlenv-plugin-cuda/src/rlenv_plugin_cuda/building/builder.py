@@ -43,7 +43,11 @@ def run(a, o):
     ),
 }
 _TASK = Kernel(
-    "numba", (Array("a", "f4", (32,)),), (Array("o", "f4", (32,)),), "return [a]", hidden=({},)
+    lang="numba",
+    inputs=(Array("a", "f4", (32,)),),
+    outputs=(Array("o", "f4", (32,)),),
+    golden="return [a]",
+    hidden=({},),
 )
 _proven: set[tuple[str, str, str]] = set()
 _kept: OrderedDict[bytes, Report] = OrderedDict()

@@ -54,8 +54,9 @@ _TOKEN = re.compile(
 
 
 def refused(source: str) -> tuple[int, str] | None:
-    """(line, why) of the first thing that is not allowed, None where there is none; lines count
-    from 1.
+    """(line, why) of the first thing that is not allowed, None where there is none.
+
+    Lines count from 1.
     """
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
         return 1, f"the program is longer than {SOURCE_BYTES} bytes"

@@ -33,9 +33,14 @@ class BadCubin(Exception):
 
 @frozen
 class Entry:
-    """One kernel: registers per thread, bytes of static shared memory, bytes of stack
-    (``UNBOUNDED`` where it calls itself), and the most threads that it may be launched with (None:
-    as many as the device allows)."""
+    """What one kernel takes.
+
+    Args:
+        registers: per thread.
+        shared: bytes of static shared memory.
+        stack: bytes; ``UNBOUNDED`` where it calls itself.
+        max_threads: the most that it may be launched with; None: as many as the device allows.
+    """
 
     name: str
     registers: int
@@ -116,7 +121,17 @@ def _sections(cubin: bytes) -> dict[bytes, _Section]:
         raise ValueError
     headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + 64 * i) for i in range(count)]
     text = cubin[headers[names][4] : headers[names][4] + headers[names][5]]
-    made = [_Section(_string(text, h[0]), h[1], h[4], h[5], h[6], h[7]) for h in headers]
+    made = [
+        _Section(
+            name=_string(text, header[0]),
+            kind=header[1],
+            offset=header[4],
+            size=header[5],
+            link=header[6],
+            info=header[7],
+        )
+        for header in headers
+    ]
     return {section.name: section for section in made}
 
 

@@ -18,8 +18,8 @@ __all__ = ["Said", "said"]
 _BEGIN = re.compile(r"^ptxas info +: [0-9]+ bytes gmem", re.M)
 _ENTRY = re.compile(r"ptxas info +: Compiling entry function '([^']+)' for '[^']+'")
 _FRAME = re.compile(
-    r"(?:ptxas +\. )? *([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes"
-    r" spill loads"
+    r"(?:ptxas +\. )? *([0-9]+) bytes stack frame,"
+    r" ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"
 )
 _USED = re.compile(r"ptxas info +: Used ([0-9]+) registers\b.*")
 _SHARED = re.compile(r"\b([0-9]+)(?:\+([0-9]+))? bytes smem")
@@ -28,8 +28,9 @@ LINES = 20_000
 
 @frozen
 class Said:
-    """One kernel: bytes, and registers per thread; spills with those of the functions that it
-    calls.
+    """One kernel: bytes, and registers per thread.
+
+    Spills include those of the functions that it calls.
     """
 
     registers: int

@@ -37,8 +37,9 @@ def apart(box: Box) -> Box:
 
 @lru_cache(32)
 def compilers(lang: str, min_isolation: str) -> Profile:
-    """Where source becomes an object ("cuda") or PTX ("numba"); it sees the compiler of its
-    language only.
+    """Where source becomes an object ("cuda") or PTX ("numba").
+
+    It sees the compiler of its language only.
     """
     here = toolchain()
     if lang == "cuda":

@@ -40,8 +40,9 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", re.M)
 
 @cache
 def halves(name: str) -> str:
-    """The text of one of ``HALVES``, whole and without macros that could be called behind it; ""
-    where it is not installed.
+    """The text of one of ``HALVES``, whole and without macros that could be called behind it.
+
+    "" where it is not installed.
     """
     tools = toolchain()
     roots = [Path(path).parents[1] for path in (tools.nvrtc, tools.ptxas) if path]

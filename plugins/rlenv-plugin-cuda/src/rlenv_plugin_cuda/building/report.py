@@ -38,13 +38,13 @@ def resources(cubin: bytes, log: str) -> tuple[Resources, ...]:
             raise Unclear("the assembler's log and its object differ")
         made.append(
             Resources(
-                kernel.name,
-                kernel.registers,
-                kernel.shared,
-                kernel.stack,
-                words.spill_stores,
-                words.spill_loads,
-                kernel.max_threads,
+                kernel=kernel.name,
+                registers=kernel.registers,
+                shared=kernel.shared,
+                stack=kernel.stack,
+                spill_stores=words.spill_stores,
+                spill_loads=words.spill_loads,
+                max_threads=kernel.max_threads,
             )
         )
     return tuple(made)
@@ -56,11 +56,11 @@ def worst(name: str, one: Resources, other: Resources) -> Resources:
     """
     bounds = [r.max_threads for r in (one, other) if r.max_threads is not None]
     return Resources(
-        name,
-        max(one.registers, other.registers),
-        max(one.shared, other.shared),
-        max(one.stack, other.stack),
-        max(one.spill_stores, other.spill_stores),
-        max(one.spill_loads, other.spill_loads),
-        min(bounds, default=None),
+        kernel=name,
+        registers=max(one.registers, other.registers),
+        shared=max(one.shared, other.shared),
+        stack=max(one.stack, other.stack),
+        spill_stores=max(one.spill_stores, other.spill_stores),
+        spill_loads=max(one.spill_loads, other.spill_loads),
+        max_threads=min(bounds, default=None),
     )

@@ -20,8 +20,8 @@ _ERROR = re.compile(
     r"kernel\.cu\(([0-9]{1,7})\): (?:catastrophic )?error(?: #[0-9]+(?:-D)?)?: (.*)"
 )
 _GCC = re.compile(
-    r"(?:.*[/\\])?kernel\.cu:([0-9]{1,7}):(?:[0-9]+:)? (?:(?:fatal )?error: |(?=undefined"
-    r" reference))(.*)"
+    r"(?:.*[/\\])?kernel\.cu:([0-9]{1,7}):(?:[0-9]+:)?"
+    r" (?:(?:fatal )?error: |(?=undefined reference))(.*)"
 )
 _AT_END = re.compile(r"At end of source: error(?: #[0-9]+(?:-D)?)?: (.*)")
 _ELSEWHERE = re.compile(r"[^()\n]*\([0-9]+\): (?:catastrophic )?error")

@@ -166,8 +166,9 @@ def _order(arch: str) -> tuple[int, str]:
 
 
 def unsupported(lang: str, arch: str) -> str:
-    """Why nothing can be built for this architecture, naming those that can; "" when it can, or no
-    compiler is here.
+    """Why nothing can be built for this architecture, naming those that can.
+
+    "" when it can, or no compiler is here.
     """
     match = ARCH.fullmatch(arch)
     if match is None:

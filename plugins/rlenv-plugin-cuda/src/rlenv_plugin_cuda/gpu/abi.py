@@ -47,9 +47,10 @@ Given: TypeAlias = "Passed | int | float | bool | complex"
 
 
 def numba_words(arguments: Sequence[Given]) -> list[Word]:
-    """As ``numba.cuda`` flattens them: an array is (meminfo, parent, items, bytes of one, data,
-    shape, strides), whole numbers are 64 bits, floats double, truths one byte, complex numbers two
-    doubles.
+    """The parameters as ``numba.cuda`` flattens them.
+
+    An array is (meminfo, parent, items, bytes of one, data, shape, strides), integers are 64 bits,
+    floats double, truths one byte, complex numbers two doubles.
 
     Raises:
         Mismatch: a number of more than 64 bits.

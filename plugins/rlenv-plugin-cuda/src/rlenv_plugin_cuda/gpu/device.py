@@ -35,8 +35,9 @@ def absent() -> str:
 
 @cache
 def folder() -> str:
-    """The folder of the driver's library, "" where the loader does not say; call it where
-    ``absent()`` is "".
+    """The folder of the driver's library, "" where the loader does not say.
+
+    Call it where ``absent()`` is "".
     """
     ctypes.CDLL(LIBRARY)
     for line in Path(os.sep, "proc", "self", "maps").read_text(encoding="utf-8").splitlines():

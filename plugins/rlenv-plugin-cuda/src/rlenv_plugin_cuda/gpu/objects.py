@@ -46,8 +46,9 @@ class Objects:
     plans: tuple[Plan, ...]
 
     def order(self, place: int, first: int = 0) -> dict[str, Any]:
-        """The plan of a case as a GPU process reads it; ``first`` is the number of its first image
-        there.
+        """The plan of a case as a GPU process reads it.
+
+        ``first`` is the number of its first image there.
         """
         plan = self.plans[place]
         steps = []
@@ -228,7 +229,13 @@ def _step(said: Any, symbols: Mapping[str, Any], buffers: int) -> Step:
         for one in given
     )
     return Step(
-        str(name)[:100], str(number), grid, block, dynamic, tuple(numba_words(given)), types
+        kernel=str(name)[:100],
+        key=str(number),
+        grid=grid,
+        block=block,
+        dynamic=dynamic,
+        words=tuple(numba_words(given)),
+        types=types,
     )
 
 

@@ -153,7 +153,16 @@ class _Host:
         given = [_given(argument) for argument in args]
         words = c_words(self._parameters[kernel], given)
         types = tuple(_type(one) for one in given)
-        self.steps.append(Step(kernel, kernel, grid, block, dynamic, tuple(words), types))
+        step = Step(
+            kernel=kernel,
+            key=kernel,
+            grid=grid,
+            block=block,
+            dynamic=dynamic,
+            words=tuple(words),
+            types=types,
+        )
+        self.steps.append(step)
 
 
 def _given(argument: object) -> Given:
@@ -200,8 +209,9 @@ def cpp_plan(program: Program, case: Case) -> Plan:
 
 
 def _arguments(case: Case) -> tuple[list[Any], int]:
-    """What ``run`` gets: handles numbered as the buffers are, inputs first; and the number of
-    buffers.
+    """What ``run`` gets: handles numbered as the buffers are, inputs first.
+
+    The second value is the number of buffers.
     """
     values = case.values
     given = list[Any]()

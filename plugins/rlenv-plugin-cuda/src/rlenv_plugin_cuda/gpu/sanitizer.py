@@ -65,8 +65,9 @@ def missing() -> str:
 
 
 def findings(tool: str, report: str) -> tuple[Finding, ...]:
-    """The complaints of a report, in order; lines of other kinds, such as sums and places, are left
-    out.
+    """The complaints of a report, in order.
+
+    Lines of other kinds, such as sums and places, are left out.
 
     Args:
         tool: of ``TOOLS``.

@@ -195,7 +195,8 @@ class Driver:
         held = [ctypes.create_string_buffer(word, len(word)) for word in words]
         places = (ctypes.c_void_p * max(1, len(held)))(*(ctypes.addressof(one) for one in held))
         sizes = [ctypes.c_uint(size) for size in (*grid, *block, dynamic)]
-        status = self._status("cuLaunchKernel", function, *sizes, self._stream, places, None)
+        given = [function, *sizes, self._stream, places, None]
+        status = self._status("cuLaunchKernel", *given)
         if status in REFUSED:
             raise Trap(REFUSED[status])
         if status in TRAPS:

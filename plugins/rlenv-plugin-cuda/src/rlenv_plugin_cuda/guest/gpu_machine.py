@@ -6,6 +6,7 @@ device.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import struct
@@ -15,7 +16,7 @@ from gpu_driver import Lost, Trap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from gpu_driver import Driver
@@ -43,6 +44,19 @@ def noise(size: int) -> bytes:
     """Bytes that nobody knows."""
     tile = os.urandom(min(size, TILE))
     return (tile * (size // TILE + 1))[:size] if tile else b""
+
+
+@contextlib.contextmanager
+def _attributed(side: int) -> Iterator[None]:
+    """Attribute what fails: the answer (side 0) is broken, a baseline that fails is lost."""
+    try:
+        yield
+    except (Trap, Broken) as trouble:
+        if side:
+            raise Lost(f"the baseline fails: {trouble}") from None
+        if isinstance(trouble, Broken):
+            raise
+        raise Broken("trap", str(trouble)) from None
 
 
 class Buffer:
@@ -189,8 +203,10 @@ class Machine:
         sequence: Sequence[Sequence[int]],
         seconds: float,
     ) -> tuple[list[list[Any]], list[tuple[int, list[bytes]]]]:
-        """([side, seconds by events, seconds by wall, number of the output], …), ([set, outputs],
-        …).
+        """Time runs of both sides.
+
+        Returns ([side, seconds by events, seconds by wall, number of the output], …) and ([set,
+        outputs], …).
 
         Every run finds other inputs at the same addresses, noise in outputs and temporaries,
         modules that were loaded anew, and cold caches; what both sides wrote is overwritten before
@@ -219,19 +235,15 @@ class Machine:
         kept: dict[bytes, int] = {}
         found: list[tuple[int, list[bytes]]] = []
         for side, place in sequence:
-            try:
+            with _attributed(side):
                 images, plans = sides[side]
                 extra = spare[(side, *plans[place]["temporaries"])]
                 mine = [*buffers, *extra]
                 self._forget([one for each in spare.values() for one in each])
-                times = self._once(images, plans[place], mine, sets[place], flush, seconds)
+                times = self._once(
+                    images, plans[place], mine, sets[place], flush=flush, seconds=seconds
+                )
                 self._check(buffers, extra, sets[place])
-            except (Trap, Broken) as trouble:
-                if side:
-                    raise Lost(f"the baseline fails: {trouble}") from None
-                if isinstance(trouble, Broken):
-                    raise
-                raise Broken("trap", str(trouble)) from None
             outputs = [buffer.read() for buffer in buffers[len(sets[0]) :]]
             mark = hashlib.sha256(b"".join([struct.pack("<II", side, place), *outputs])).digest()
             if mark not in kept:
@@ -244,9 +256,7 @@ class Machine:
         return runs, found
 
     def _forget(self, spare: Sequence[Buffer]) -> None:
-        """Overwrite what either side kept for itself: a kernel finds nothing that another
-        computed.
-        """
+        """Overwrite what either side kept: a kernel finds nothing that another computed."""
         for buffer in spare:
             if buffer.size:
                 self.driver.fill(buffer.place, os.urandom(1)[0], buffer.size)

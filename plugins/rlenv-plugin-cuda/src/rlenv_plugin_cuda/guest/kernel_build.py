@@ -42,8 +42,9 @@ _rehearsed: list[str] = []
 
 
 def rehearse() -> None:
-    """Load the compilers and use them once, so that no answer waits for that; what breaks says so
-    when it is asked.
+    """Load the compilers and use them once, so that no answer waits for that.
+
+    What breaks says so when it is asked.
     """
     if _rehearsed:
         return
@@ -119,7 +120,8 @@ def compiled(
     names = _words(headers)
     texts = _words(headers.values())
     count = len(headers)
-    status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, FILE, count, texts, names)
+    given = [ctypes.byref(program), text, FILE, count, texts, names]
+    status = nvrtc.nvrtcCreateProgram(*given)
     if status:
         raise Broken(f"NVRTC takes no program: status {status}")
     try:

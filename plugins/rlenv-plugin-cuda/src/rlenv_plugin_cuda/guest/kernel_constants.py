@@ -1,5 +1,6 @@
-"""Types of what is known before a kernel runs: literals, constants, arguments; and the arithmetic
-of literals.
+"""Types of what is known before a kernel runs: literals, constants, arguments.
+
+The arithmetic of literals is here too.
 """
 
 from __future__ import annotations

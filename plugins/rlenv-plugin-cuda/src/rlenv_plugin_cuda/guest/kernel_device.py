@@ -67,13 +67,16 @@ def _inside_typed(i: Value, extent: Value, line: int) -> Value:
 
 @overload(_at, strict=False)
 def _at_typed(array: Value, index: Value, line: int) -> Value:
-    """The place of an element, or an IndexError of (index, extent, line); other ranks have no place
-    at all.
+    """The place of an element, or an IndexError of (index, extent, line).
+
+    Other ranks have no place at all.
     """
     if not isinstance(array, types.Array):
         return None
     single = isinstance(index, (types.Integer, types.Boolean))
-    rank = 1 if single else len(index) if isinstance(index, types.BaseTuple) else 0
+    rank = 1 if single else 0
+    if isinstance(index, types.BaseTuple):
+        rank = len(index)
     if not 0 < rank <= array.ndim:  # with fewer it is a row
         return None
     if single:
@@ -134,7 +137,11 @@ def _grid_typed(t: Threads, ndim: Value) -> Value:
         return lambda t, ndim: t[3] * t[6] + t[0]
     if rank == 2:
         return lambda t, ndim: (t[3] * t[6] + t[0], t[4] * t[7] + t[1])
-    return lambda t, ndim: (t[3] * t[6] + t[0], t[4] * t[7] + t[1], t[5] * t[8] + t[2])
+    return lambda t, ndim: (
+        t[3] * t[6] + t[0],
+        t[4] * t[7] + t[1],
+        t[5] * t[8] + t[2],
+    )
 
 
 def _gridsize(t: Threads, ndim: Value) -> Value:
@@ -171,8 +178,9 @@ def _local(shape: Value, dtype: Value) -> Value:
 
 @register_jitable
 def _put(m: Value, p: int, t: Threads, value: Value) -> Value:
-    """Leave a number where other threads find it; floats and integers apart, so that none loses a
-    bit.
+    """Leave a number where other threads find it.
+
+    Floats and integers apart, so that none loses a bit.
     """
     m[0][p, _linear(t)] = value
     m[1][p, _linear(t)] = np.int64(value)

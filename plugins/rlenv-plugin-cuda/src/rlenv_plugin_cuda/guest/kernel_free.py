@@ -1,5 +1,6 @@
-"""Free host code: one case, in a process of its own, on numba's simulator.  What it sends are bytes
-of outputs.
+"""Free host code: one case, in a process of its own, on numba's simulator.
+
+What it sends are bytes of outputs.
 """
 
 from __future__ import annotations

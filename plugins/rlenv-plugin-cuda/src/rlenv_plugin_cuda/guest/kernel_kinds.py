@@ -79,7 +79,9 @@ def real(*codes: str) -> str:
 
 def _complex(*codes: str) -> str:
     made = real(*codes)
-    return made if not any(code[0] == "c" for code in codes) else "c16" if made == "f8" else "c8"
+    if not any(code[0] == "c" for code in codes):
+        return made
+    return "c16" if made == "f8" else "c8"
 
 
 def grown(op: type[ast.operator], left: int, right: int) -> int:

@@ -126,7 +126,6 @@ class Thread:
         return FULL
 
     # -- numbers
-    # ---------------------------------------------------------------------------------------
 
     def popc(self, x: int) -> int:
         return (x & ((1 << 64) - 1)).bit_count()
@@ -148,10 +147,11 @@ class Thread:
         return math.copysign(abs(x) ** (1 / 3), x)
 
     def rsqrt(self, x: float) -> float:
-        return 1 / math.sqrt(x) if x > 0 else math.inf if x == 0 else math.nan
+        if x > 0:
+            return 1 / math.sqrt(x)
+        return math.inf if x == 0 else math.nan
 
     # -- atomics
-    # ---------------------------------------------------------------------------------------
 
     def atomic_add(self, array: object, index: object, value: object) -> object:
         return _buffer(array).change(index, value, lambda old, new: old + new)

@@ -86,14 +86,29 @@ class _Lowering(ast.NodeTransformer):
         node = self.function.node
         body = self._block(copy.deepcopy(node.body))
         arguments = [ast.arg(name) for name in (*FIRST, *self.function.parameters)]
-        signature = ast.arguments([], arguments, None, [], [], None, [])
+        signature = ast.arguments(
+            posonlyargs=[],
+            args=arguments,
+            vararg=None,
+            kwonlyargs=[],
+            kw_defaults=[],
+            kwarg=None,
+            defaults=[],
+        )
         flip = ast.Assign([ast.Name("__p", ast.Store())], ast.Constant(0))
         more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
-        bare = ast.FunctionDef(node.name, signature, [flip, *body], [], None, None, **more)
+        bare = ast.FunctionDef(
+            name=node.name,
+            args=signature,
+            body=[flip, *body],
+            decorator_list=[],
+            returns=None,
+            type_comment=None,
+            **more,
+        )
         return ast.copy_location(bare, node)
 
     # -- statements
-    # ----------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -141,7 +156,6 @@ class _Lowering(ast.NodeTransformer):
         return made
 
     # -- names
-    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -169,7 +183,6 @@ class _Lowering(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     # -- elements
-    # ------------------------------------------------------------------------------------
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         inner = node.value
@@ -194,7 +207,6 @@ class _Lowering(ast.NodeTransformer):
         return ast.copy_location(ast.AugAssign(target, node.op, value), node)
 
     # -- calls
-    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)
@@ -240,7 +252,6 @@ class _Lowering(ast.NodeTransformer):
         return _item("__s", len(self.made.shared) - 1)
 
     # -- waiting
-    # -------------------------------------------------------------------------------------
 
     def _wait(self, name: str, args: list[ast.expr]) -> ast.expr:
         if name == "activemask":

@@ -225,8 +225,9 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
 
 
 def _ready(code: Any, arguments: Sequence[Any]) -> None:
-    """Have numba compile it on no case's time; a loop of it that has no end would not hear Python,
-    so that the process ends.
+    """Have numba compile it on no case's time.
+
+    A loop of it that has no end would not hear Python, so that the process ends.
     """
     left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     code.compile(tuple(map(typeof, arguments)))
@@ -335,8 +336,9 @@ def run(a, o):
 
 
 def rehearse() -> None:
-    """Have numba compile what every answer needs, once, so that no answer waits for that; what
-    breaks is told later.
+    """Have numba compile what every answer needs, once, so that no answer waits for that.
+
+    What breaks is told later.
     """
     try:
         _rehearsed()

@@ -53,8 +53,9 @@ def aimed(capability: Sequence[int]) -> Any:
 
 
 def _told_where() -> None:
-    """It looks for a toolkit in conda, CUDA_HOME and the system only; pip's packages are none of
-    these.
+    """It looks for a toolkit in conda, CUDA_HOME and the system only.
+
+    Pip's packages are none of these.
     """
     paths = import_module("numba.cuda.cuda_paths")
     if hasattr(paths.get_cuda_paths, "_cached_result"):

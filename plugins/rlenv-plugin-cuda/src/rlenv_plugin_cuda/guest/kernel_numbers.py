@@ -192,8 +192,9 @@ def _len(thing: Sized) -> int:
 
 
 def _type(dtype: str) -> Rounds:
-    """What makes a number of a type; it carries its name, so that it can be the dtype of an array
-    too.
+    """What makes a number of a type.
+
+    It carries its name, so that it can be the dtype of an array too.
     """
     if dtype[0] in "iu":
 

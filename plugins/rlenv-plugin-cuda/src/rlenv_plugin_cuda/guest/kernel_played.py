@@ -32,8 +32,9 @@ NAMES = {
 
 
 class Wrong(Exception):
-    """The answer cannot be compiled.  ``line`` counts from 1 within the program; 0: nowhere in
-    particular.
+    """The answer cannot be compiled.
+
+    ``line`` counts from 1 within the program; 0: nowhere in particular.
     """
 
     def __init__(self, said: str, line: int = 0) -> None:
@@ -209,8 +210,24 @@ def defined(node: ast.FunctionDef, space: dict[str, object]) -> Any:
     """
     more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
     names = [ast.copy_location(ast.arg(argument.arg), argument) for argument in node.args.args]
-    arguments = ast.arguments([], names, None, [], [], None, [])
-    bare = ast.FunctionDef(node.name, arguments, node.body, [], None, None, **more)
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=names,
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+    bare = ast.FunctionDef(
+        name=node.name,
+        args=arguments,
+        body=node.body,
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        **more,
+    )
     module = ast.Module([ast.copy_location(bare, node)], [])
     try:
         exec(compile(ast.fix_missing_locations(module), FILE, "exec"), space)  # noqa: S102 - keeps the rules

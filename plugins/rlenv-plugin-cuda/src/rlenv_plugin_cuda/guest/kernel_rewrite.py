@@ -97,18 +97,26 @@ class Rewriter(ast.NodeTransformer):
         module = ast.Module(self.node.body, [])
         self.generic_visit(module)
         arguments = [ast.arg(each) for each in (self.first, *(argument.arg for argument in own))]
+        signature = ast.arguments(
+            posonlyargs=[],
+            args=arguments,
+            vararg=None,
+            kwonlyargs=[],
+            kw_defaults=[],
+            kwarg=None,
+            defaults=[],
+        )
         made = ast.FunctionDef(
-            name,
-            ast.arguments([], arguments, None, [], [], None, []),
-            module.body or [ast.Pass()],
-            [],
-            None,
-            None,
+            name=name,
+            args=signature,
+            body=module.body or [ast.Pass()],
+            decorator_list=[],
+            returns=None,
+            type_comment=None,
         )
         return ast.copy_location(made, self.node)
 
     # -- names
-    # ---------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         full = self.answer.names.get(node.id, "")
@@ -142,7 +150,6 @@ class Rewriter(ast.NodeTransformer):
         return self.generic_visit(_flat(node))
 
     # -- arithmetic
-    # ----------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -165,7 +172,6 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([node.target], value), node)
 
     # -- calls
-    # ---------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)

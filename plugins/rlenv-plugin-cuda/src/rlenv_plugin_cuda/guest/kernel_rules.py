@@ -1,5 +1,6 @@
-"""What an answer may say: kernels and device functions, constants, and a plan of launches.  All
-else is rejected, with the line and the reason.
+"""What an answer may say: kernels and device functions, constants, and a plan of launches.
+
+All else is rejected, with the line and the reason.
 
 Allowed are names, numbers and what the tables of ``kernel_words`` list; nothing reaches an
 attribute, a function or a module that has no place in them, so there is no way from a kernel to the

@@ -62,8 +62,9 @@ class Interpreter:
         return bool(self.code.fusible)
 
     def array(self, given: Sequence[Any], data: bytes, clock: Clock, mode: str) -> Input:
-        """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first
-        value) or "poison".
+        """An array of [name, dtype, shape].
+
+        ``mode`` is "read", "known" (its content is its first value) or "poison".
         """
         name, dtype, shape = given
         stored = storage(dtype, math.prod(shape), data)
@@ -109,8 +110,9 @@ def _both(
     body: memoryview,
     order: dict[str, object],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """A case; where contraction is allowed, with the outputs of both, and run twice if there is
-    anything to fuse.
+    """Run a case.
+
+    Where contraction is allowed, with the outputs of both, and twice if there is anything to fuse.
     """
     contract = case.pop("contract", False)
     said, taken = _case(answer, runs, case, body, order)
@@ -181,7 +183,9 @@ def _arrays(
     scalars: dict[int, Any] = {}
     place = 0
     for kind in ("inputs", "outputs"):
-        mode = "read" if kind == "inputs" else "known" if case.get("known") else "poison"
+        mode = "known" if case.get("known") else "poison"
+        if kind == "inputs":
+            mode = "read"
         for name, dtype, shape, *value in case[kind]:
             if shape is None:
                 scalars[len(arrays)] = _scalar(value[0])

@@ -69,8 +69,9 @@ class Simulated:
         self.kernels = {f.name: space[f.name] for f in functions}
 
     def array(self, given: Sequence[Any], data: bytes, _clock: Any, mode: str) -> Array:
-        """As numpy has it; the simulator writes to all of them, so inputs are looked at
-        afterwards.
+        """As numpy has it.
+
+        The simulator writes to all of them, so inputs are looked at afterwards.
         """
         name, dtype, shape = given
         if dtype == "bf16":

@@ -115,7 +115,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     fusible = False
 
     # -- where definitions meet
-    # ------------------------------------------------------------------------
 
     def visit_If(self, node: ast.If) -> ast.stmt:
         self.generic_visit(node)
@@ -173,7 +172,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return made
 
     # -- arithmetic
-    # ------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         bare = getattr(node, "bare", False)
@@ -182,8 +180,9 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     def arithmetic(
         self, at: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr, *, bare: bool = False
     ) -> ast.expr:
-        """An operation on two operands that are not rewritten yet; ``bare``: what takes it rounds
-        it.
+        """An operation on two operands that are not rewritten yet.
+
+        ``bare``: what takes it rounds it.
         """
         a = _kind(left)
         b = _kind(right)
@@ -270,7 +269,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return node
 
     # -- stores
-    # ----------------------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         (target, *more) = node.targets
@@ -311,7 +309,6 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         return ast.copy_location(ast.Assign([made], result), node)
 
     # -- calls
-    # -----------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         kind = _kind(node)
@@ -379,8 +376,9 @@ def _rounded(made: ast.expr, kind: Kind) -> ast.expr:
 
 
 def _wrapped(made: ast.expr, kind: Kind, bits: int, *, always: bool = False) -> ast.expr:
-    """An integer of so many bits as its type keeps it; what ``always`` is of 64 signed bits
-    already.
+    """An integer of so many bits as its type keeps it.
+
+    What ``always`` is of 64 signed bits already.
     """
     if kind.code == "u8":
         return ast.BinOp(made, ast.BitAnd(), ast.Constant(_MASK)) if bits > 63 else made

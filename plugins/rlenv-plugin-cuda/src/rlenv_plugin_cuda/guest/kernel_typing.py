@@ -78,11 +78,11 @@ class Typing:
         return kind
 
     # -- statements
-    # ----------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt], scope: Scope | None) -> Scope | None:
-        """The scope behind a block, None where nothing goes on there; what is never reached is
-        taken out.
+        """The scope behind a block, None where nothing goes on there.
+
+        What is never reached is taken out.
         """
         for place, node in enumerate(body):
             if scope is None:
@@ -202,7 +202,6 @@ class Typing:
         return after
 
     # -- expressions
-    # ---------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr, scope: Scope) -> Kind:
         """The type of an expression; it and its parts are marked with theirs."""

@@ -134,8 +134,9 @@ class Answer:
         self.names: dict[str, str] = {}  # "np" → "numpy", "float32" → "numba.float32"
 
     def dotted(self, node: ast.expr) -> str:
-        """The full name of ``cuda.threadIdx.x``, whatever its module is called here; "" for what is
-        none.
+        """The full name of ``cuda.threadIdx.x``, whatever its module is called here.
+
+        "" for what is none.
         """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):

@@ -51,8 +51,9 @@ CHECKED = {
 
 @frozen
 class Cpu:
-    """Runs all blocks of a launch one after another, a fiber for each thread, in three orders of
-    threads and blocks.
+    """Runs all blocks of a launch one after another, a fiber for each thread.
+
+    It does so in three orders of threads and blocks.
 
     It finds what ``CHECKED`` says.  The response is native code, and could switch each check off:
     its outputs of all orders are compared with the golden model by the judge, whatever the process

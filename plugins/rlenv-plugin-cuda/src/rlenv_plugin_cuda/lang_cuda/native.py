@@ -65,13 +65,15 @@ _LINKED = (
 # Of what runs when an object is loaded there is one entry: the sanitizer's, which every object has.
 _LOADS = """"$@" >&2 || exit 1
 readelf -dW answer.so > facts || exit 3
-test "$(grep -cE '[(](INIT|FINI|PREINIT_ARRAY|FINI_ARRAY)[)]' facts)$(grep -c 'INIT_ARRAYSZ.* 8 (bytes)' facts)" = 01 || exit 2
+others=$(grep -cE '[(](INIT|FINI|PREINIT_ARRAY|FINI_ARRAY)[)]' facts)
+test "$others$(grep -c 'INIT_ARRAYSZ.* 8 (bytes)' facts)" = 01 || exit 2
 exec cat answer.so"""
 # The same, and nothing where there is no instruction that multiplies and adds.
 _FUSES = """objdump -d answer.so | grep -qE 'vf(n|)m(add|sub)' || exit 4
 exec cat answer.so"""
 NOTHING_FUSED = "no product is added"
-_BUILDS = """"$0" "$@" && "$0" main.cpp machine.so -o main -Wl,-rpath,. && wc -c < main && cat main machine.so"""
+_BUILDS = """"$0" "$@" && "$0" main.cpp machine.so -o main -Wl,-rpath,. &&
+wc -c < main && cat main machine.so"""
 _ALIGNED = r"(?:(?:__align__|alignas)\s*\([^()]*\)\s*)?"
 _DYNAMIC = re.compile(
     rf"\bextern\s+{_ALIGNED}(?:volatile\s+)?__shared__\s+{_ALIGNED}((?:\w|::|[<>]|\s)+?)\s*\b(\w+)\s*\[\s*\]\s*;"

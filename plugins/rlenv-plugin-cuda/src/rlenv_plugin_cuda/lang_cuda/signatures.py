@@ -28,7 +28,9 @@ _PLAIN = {
 
 @frozen
 class Parameter:
-    """One parameter: ``code`` of its elements ("" for a type that has none here), and whether it
+    """One parameter of a kernel.
+
+    ``code`` is of its elements ("" for a type that has none here); ``pointer`` says whether it
     points to them.
     """
 

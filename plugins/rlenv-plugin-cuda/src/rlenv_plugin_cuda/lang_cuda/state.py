@@ -21,9 +21,9 @@ _FIXED = re.compile(r"\b(?:const|constexpr|__constant__|__shared__)\b")
 _POINTER = re.compile(r"\bconst\b[^*]*\*(?!\s*const\b)")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
 _QUALIFIERS = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(\w+)["
-    r" \t]+((?:(?:__(?:device|global|forceinline|inline|noinline)__|inline|static|extern|void)\b["
-    r" \t]*)+)$",
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+"
+    r"((?:(?:__(?:device|global|forceinline|inline|noinline)__|inline|static|extern|void)\b"
+    r"[ \t]*)+)$",
     re.M,
 )
 _NAMED = re.compile(r"#[ \t]*(?:define|undef)[ \t]+(\w+)")
@@ -40,8 +40,9 @@ def unfolded(source: str) -> str:
 
 
 def kept(source: str) -> tuple[int, str] | None:
-    """(line, why) of the first variable that outlives a launch and can change; None where there is
-    none.
+    """(line, why) of the first variable that outlives a launch and can change.
+
+    None where there is none.
     """
     text = bare(source)
     for directive in _DIRECTIVE.finditer(text):

@@ -75,7 +75,10 @@ def files(names: tuple[str, ...], boot: str) -> tuple[tuple[str, bytes], ...]:
         own[f"rlenv_plugin_cuda/{folder}/__init__.py".replace("//", "/")] = b""
     places = sorted({str(Path(folder).parent) for folder in packages()})
     text = (
-        "import os, sys\nfor key in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):\n   "
-        f" os.environ[key] = '1'\nsys.path += {places!r}\n{boot}\n"
+        "import os, sys\n"
+        "for key in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):\n"
+        "    os.environ[key] = '1'\n"
+        f"sys.path += {places!r}\n"
+        f"{boot}\n"
     )
     return tuple(sorted({**own, "rlenv_boot.py": text.encode()}.items()))

@@ -1,3 +1,4 @@
-"""Launch plans: what ``run`` may say, and how it is read without being executed.  Goes into
-sandboxes whole.
+"""Launch plans: what ``run`` may say, and how it is read without being executed.
+
+The package goes into sandboxes whole.
 """

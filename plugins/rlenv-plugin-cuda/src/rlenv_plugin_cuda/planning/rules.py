@@ -33,8 +33,9 @@ class Names:
         self.positional = False
 
     def dotted(self, node: ast.expr) -> str:
-        """The full name of ``tl.float32``, whatever its module is called here; "" for what is
-        none.
+        """The full name of ``tl.float32``, whatever its module is called here.
+
+        "" for what is none.
         """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):

@@ -28,8 +28,9 @@ COMPILERS = ("auto", "required", "none")
 
 @frozen(kw_only=True)
 class Compile(Boxed):
-    """Take the kernels out of a response, check them against the rules, and compile them; 1 when
-    all that goes well, else 0.
+    """Take the kernels out of a response, check them against the rules, and compile them.
+
+    The score is 1 when all that goes well, else 0.
 
     The program is the last fenced block of the task's language.  The rules let device code and a
     launch plan ``run(*inputs, *outputs)`` through and refuse all other host code, with the line and
@@ -98,8 +99,9 @@ class Compile(Boxed):
         return _outcome(report, why)
 
     def _read(self, program: Program) -> Outcome:
-        """Whether free host code is Python; nothing of it is handed on, since it has kept no
-        rules.
+        """Whether free host code is Python.
+
+        Nothing of it is handed on, since it has kept no rules.
         """
         try:
             ast.parse(program.source)

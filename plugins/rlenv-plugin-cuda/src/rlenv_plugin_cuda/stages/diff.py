@@ -24,8 +24,9 @@ _SHOWN = 5  # cases that are written out, for the operator
 
 @frozen
 class _Result:
-    """What came of one case: "" for right, else why not; ``whole`` has the figures for the
-    operator.
+    """What came of one case: "" for right, else why not.
+
+    ``whole`` has the figures for the operator.
     """
 
     why: str = ""
@@ -37,8 +38,9 @@ class _Result:
 
 @frozen(kw_only=True)
 class Diff:
-    """Compare what ``cuda/run`` collected with the golden model, element by element, under the
-    task's tolerance.
+    """Compare what ``cuda/run`` collected with the golden model, element by element.
+
+    The task's tolerance decides.
 
     NaN and infinities have to be where the model has them.  ``data`` has the share of wrong
     elements and the relative error per output; nothing golden is in it.
@@ -115,8 +117,9 @@ class Diff:
 
 
 def _share(cases: Sequence[Case], results: Sequence[_Result]) -> float:
-    """Of the hidden shapes; the number of cases of a shape is drawn, and a score must not move with
-    that.
+    """The share of the hidden shapes that are right.
+
+    The number of cases of a shape is drawn, and a score must not move with that.
     """
     if any(result.broken for result in results):  # how many came before is drawn, too
         return 0.0
@@ -159,7 +162,9 @@ def _error(found: Difference) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if 0.01 <= share <= 0.99 else ("under 1%" if share < 0.5 else "over 99%")
+    if 0.01 <= share <= 0.99:
+        return f"{share:.0%}"
+    return "under 1%" if share < 0.5 else "over 99%"
 
 
 def _figures(found: Difference) -> dict[str, Any]:

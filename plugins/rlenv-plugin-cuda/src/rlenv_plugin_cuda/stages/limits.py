@@ -29,8 +29,9 @@ __all__ = ["Limits"]
 
 @frozen(kw_only=True)
 class Limits(Running):
-    """1 when kernels keep the task's ``limits``, else 0: registers, shared memory, stack, spills,
-    threads per block.
+    """1 when kernels keep the task's ``limits``, else 0.
+
+    There are limits of registers, shared memory, stack, spills and threads per block.
 
     Registers, stack and spills are those of the compiler's report for ``limits.arch``; shared
     memory is the report's and what launches add to it.  Where no compiler is installed the stage is

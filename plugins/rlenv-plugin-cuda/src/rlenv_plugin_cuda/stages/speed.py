@@ -27,8 +27,9 @@ UNMEASURED = ("unscored", "unpaid")
 
 @frozen(kw_only=True)
 class Speed(Boxed):
-    """Time kernels on a GPU, in turn with a baseline; log-scaled and capped, and 0 for what is not
-    right.
+    """Time kernels on a GPU, in turn with a baseline.
+
+    The score is log-scaled and capped, and 0 for what is not right.
 
     The judge's side owns stream, events and buffers: answers are timed with cold caches and rotated
     inputs, and every output that is timed is compared.  The baseline is ``info.baseline``, a right

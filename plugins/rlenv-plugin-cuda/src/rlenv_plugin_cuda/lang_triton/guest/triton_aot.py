@@ -142,7 +142,7 @@ def _functions(answer: Answer) -> dict[str, Any]:
     values = Plan(plan, answer.names, _Nothing()).constants
     space.update({name: _constant(answer, name, value) for name, value in values.items()})
     code = compile(ast.Module(nodes, []), FILE, "exec", dont_inherit=True)
-    exec(code, space)  # held against the rules before  # noqa: S102
+    exec(code, space)  # noqa: S102 - held against the rules before
     function: Any = import_module("triton.runtime.jit").JITFunction
     made = {name: function(space[name]) for name in answer.functions}
     space.update(made)

@@ -83,7 +83,6 @@ class _Rewrite(ast.NodeTransformer):
         return node
 
     # -- numbers that only Python holds, where a compiled kernel has tensors
-    # ---------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
@@ -143,7 +142,7 @@ def built(
     space.update(__carried=machine.carried, __absent=UnboundLocalError)
     space.update({name: plain(value) for name, value in constants.items()})
     space.update({name: _meaning(machine, full) for full, name in rewrite.used.items()})
-    exec(compile(module, FILE, "exec", dont_inherit=True), space)  # held against the rules before  # noqa: S102
+    exec(compile(module, FILE, "exec", dont_inherit=True), space)  # noqa: S102 - held against the rules before
     functions = {name: space[name] for name in answer.functions}
     space.update({name: _Device(function) for name, function in functions.items()})
     return functions

@@ -72,8 +72,9 @@ class Machine:
         return tl.tensor(_Handle(np.array([base], np.uint64), kind), kind)
 
     def carried(self, value: object, test: object = None) -> Value:
-        """A Python number as the compiler keeps it where it is not known; ``test`` is what decides,
-        if anything does.
+        """A Python number as the compiler keeps it where it is not known.
+
+        ``test`` is what decides, if anything does.
         """
         known = test is not None and not isinstance(test, tl.core.tensor)
         if known or value.__class__ not in (int, float):
@@ -164,7 +165,7 @@ def _memory(made: Machine) -> dict[str, Function]:
         def change(old: object, lanes: object) -> Value:
             return np.where(old == wanted[lanes], new[lanes], old)
 
-        return _atomic(made, ptr, np.True_, rest, val, change)
+        return _atomic(made, ptr, np.True_, words=rest, val=val, change=change)
 
     def rmw(_: object, op: Value, ptr: Value, val: Value, *rest: Value) -> Value:
         given = np.broadcast_to(val.data, ptr.data.shape).reshape(-1)
@@ -175,7 +176,7 @@ def _memory(made: Machine) -> dict[str, Function]:
         def change(old: object, lanes: object) -> Value:
             return combine(old, given[lanes])
 
-        return _atomic(made, ptr, rest[0].data, rest[1:], val, change)
+        return _atomic(made, ptr, rest[0].data, words=rest[1:], val=val, change=change)
 
     def barrier(_: object, *rest: object) -> None:  # noqa: ARG001
         made.memory().races.barrier()
