@@ -142,7 +142,9 @@ def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> flo
 
 
 def clamp(x: float) -> float:
-    return 0.0 if x <= 0.0 else 1.0 if x >= 1.0 else x
+    if x <= 0.0:
+        return 0.0
+    return 1.0 if x >= 1.0 else x
 
 
 class Composite:

@@ -361,7 +361,8 @@ class Environment:
             wanted = "(task|prompt, response) or (id, prompt, response)"
             raise TypeError(f"a row is {wanted}, not {what}")
         except Exception as err:  # noqa: BLE001 - objects of the caller may raise anything
-            return Verdict(None, (), None, self.fingerprint, None, Fault("input", str(err)))
+            fault = Fault("input", str(err))
+            return Verdict(value=None, fingerprint=self.fingerprint, fault=fault)
 
     def _named(self, name: object, prompt: object) -> Task:
         """The task that the id and the prompt of a row name together."""

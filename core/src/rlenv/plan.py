@@ -70,7 +70,8 @@ class CompiledSlot:
     def isolate(self) -> None:
         """Run an inline stage as one of a worker."""
         if self.place == "inline":
-            self.place, self.env = "worker", _env_of(self.slot)
+            self.place = "worker"
+            self.env = _env_of(self.slot)
 
     def allowed(self, attempt: Attempt, seconds: float) -> float:
         """Wall seconds in a worker: those given, and more for a long text that an inline stage

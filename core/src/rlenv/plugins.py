@@ -90,9 +90,7 @@ def entries(group: str) -> list[PluginInfo]:
 
 
 @cache
-def _entries(
-    path: tuple[str, ...],
-) -> list[tuple[str, PluginInfo]]:
+def _entries(path: tuple[str, ...]) -> list[tuple[str, PluginInfo]]:  # noqa: ARG001 - the cache's key
     from importlib.metadata import distributions
 
     found: dict[str, list[tuple[str, PluginInfo]]] = {}

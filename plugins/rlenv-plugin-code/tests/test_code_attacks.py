@@ -146,11 +146,12 @@ def seconds(verdict: Verdict) -> float:
 
 
 def told(verdict: Verdict) -> str:
-    rows = [
-        f"{r.stage}:"
-        f" {r.fault or (r.outcome and f'{r.outcome.score:g} {r.outcome.detail} {dict(r.outcome.private)!r:.400}')}"
-        for r in verdict.results
-    ]
+    rows = []
+    for result in verdict.results:
+        said: object = result.fault
+        if outcome := result.outcome:
+            said = said or f"{outcome.score:g} {outcome.detail} {dict(outcome.private)!r:.400}"
+        rows.append(f"{result.stage}: {said}")
     return "\n    ".join(rows)
 
 

@@ -153,7 +153,11 @@ class Server:
         with suppress(wire.WireError):
             self.wear.repair()
         full = isinstance(err, MemoryError)
-        kind = "memory" if full else "contract" if isinstance(err, wire.WireError) else "error"
+        kind = "error"
+        if full:
+            kind = "memory"
+        elif isinstance(err, wire.WireError):
+            kind = "contract"
         try:
             if full:
                 limit_memory(self.memory and HEADROOM)  # room to report it

@@ -256,8 +256,10 @@ class Judging:
     def survey(self, tasks: Sequence[Task]) -> list[str]:  # noqa: ARG002 - the same for all tasks
         """What a reader of rewards should know."""
         return [
-            "only a judge decides here, and no program checks anything: add a stage that does, or"
-            " audit the judge"
+            (
+                "only a judge decides here, and no program checks anything: add a stage that does,"
+                " or audit the judge"
+            )
         ]
 
     async def verdict(

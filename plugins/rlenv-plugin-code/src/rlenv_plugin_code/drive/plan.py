@@ -93,7 +93,16 @@ def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
         if isinstance(node, ast.Assert)
     )
     pins = lines_that_pin(text, frozenset({*names, entry_point, "candidate"}))
-    return Plan(setup, text, names, errors, classes, calls, asserts, pins)
+    return Plan(
+        setup=setup,
+        text=text,
+        names=names,
+        errors=errors,
+        classes=classes,
+        calls=calls,
+        asserts=asserts,
+        pins=pins,
+    )
 
 
 def _parsed(text: str, what: str) -> ast.Module:

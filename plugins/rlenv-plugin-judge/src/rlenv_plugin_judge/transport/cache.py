@@ -239,7 +239,10 @@ def _make_private(path: Path) -> None:
         with _making:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        wrong = EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
+        if path.is_dir():
+            wrong = EISDIR
+        else:
+            wrong = 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
     except OSError as err:
         wrong = err.errno or EACCES
     else:
