@@ -75,10 +75,8 @@ def statx(path, mask):
     if libc.statx(-100, path.encode(), 0, mask, buffer):
         return ctypes.get_errno()
     words = struct.unpack("<IIQIIIHHQQQQ", buffer.raw[:64])
-    born, number = (
-        struct.unpack_from("<q", buffer.raw, 80),
-        struct.unpack_from("<Q", buffer.raw, 0x90),
-    )
+    born = struct.unpack_from("<q", buffer.raw, 80)
+    number = struct.unpack_from("<Q", buffer.raw, 0x90)
     return [words[1:9], born if words[0] & 0x800 else None, number if words[0] & 0x5000 else None]
 def lines(path):
     with open(path, "rb") as file: return len(file.read().splitlines())
@@ -93,8 +91,8 @@ def attributes(thing):
     names = [*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())]
     return {name: getattr(thing, name, None) for name in names}
 def known():
-    # What the objects count and keep that the frames below this program know; but for descriptors, whose numbers
-    # tell whether a run was on when the place was made.
+    # What the objects count and keep that the frames below this program know; but for
+    # descriptors, whose numbers tell whether a run was on when the place was made.
     told, frame = [], sys._getframe().f_back.f_back
     while frame is not None:
         for name, thing in sorted(frame.f_locals.items()):

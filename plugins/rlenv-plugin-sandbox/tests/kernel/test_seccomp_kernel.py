@@ -122,8 +122,9 @@ tell(
 """
 IMPORTS = """
 import asyncio, tempfile, shutil, multiprocessing, mmap, selectors, concurrent.futures as futures
-import concurrent.futures.process, concurrent.futures.thread, multiprocessing.queues, multiprocessing.synchronize
-import multiprocessing.popen_fork, multiprocessing.connection, multiprocessing.util
+import concurrent.futures.process, concurrent.futures.thread
+import multiprocessing.queues, multiprocessing.synchronize, multiprocessing.popen_fork
+import multiprocessing.connection, multiprocessing.util
 forked = multiprocessing.get_context("fork")
 asyncio.run(asyncio.sleep(0))
 os.chdir(tempfile.mkdtemp(dir=os.getcwd()))

@@ -239,10 +239,7 @@ def _make_private(path: Path) -> None:
         with _making:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        if path.is_dir():
-            wrong = EISDIR
-        else:
-            wrong = 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
+        wrong = _obstacle(path)
     except OSError as err:
         wrong = err.errno or EACCES
     else:
@@ -252,6 +249,13 @@ def _make_private(path: Path) -> None:
             f"cache: {path} cannot be written ({os.strerror(wrong)}): name a file in a folder that"
             " exists"
         )
+
+
+def _obstacle(path: Path) -> int:
+    """The number of the error why a path that exists cannot be used; 0 where it can."""
+    if path.is_dir():
+        return EISDIR
+    return 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
 
 
 def pack(key: str, reply: Reply) -> bytes:
