@@ -42,10 +42,8 @@ ONE = Task(
 )
 ONLY = os.environ.get("RLENV_ATTACKS", "")
 EVERYWHERE = os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
-SHARE = {
-    "jail": 1,
-    "remote": 10,
-}  # one in so many of the corpus; what runs behind a server is the jail again
+# One in so many of the corpus; what runs behind a server is the jail again.
+SHARE = {"jail": 1, "remote": 10}
 SLOW = ("docker", "docker+gvisor")
 LONG = ("c: ", "javascript: ", "search: ", "waiting: ")
 ENDLESS = [pytest.mark.slow]  # most of these run to a deadline; "bombs: " and others like them stay

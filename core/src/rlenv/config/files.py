@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rlenv.errors import ConfigError, hide
 
-# characters; a shorter value is hidden in the paths that it is part of, and not wherever it is
-# found
+# Characters; a shorter value is hidden in paths that it is part of, not wherever it is found.
 SHORT = 8
 
 

@@ -86,8 +86,7 @@ class Pool(Generic[P]):
     """At most ``places`` programs at work, of any profile, and as many that run beside others.
 
     Who waited longest is served first: a place that is given back is handed on, never up for grabs
-    while
-    somebody waits.  Idle ones of other profiles make room.
+    while somebody waits.  Idle ones of other profiles make room.
 
     Args:
         adapter: its name in a quota.

@@ -8,8 +8,7 @@ everything else is an object with exactly one key:
     {"s": [..]} set            {"z": [..]} frozenset
 
 Texts compose: the encoding of a list is the encodings of its items between brackets.  Both sides
-use this
-module; it needs only the standard library of any CPython from 3.8.
+use this module; it needs only the standard library of any CPython from 3.8.
 """
 
 from __future__ import annotations

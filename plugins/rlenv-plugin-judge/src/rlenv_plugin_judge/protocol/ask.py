@@ -91,8 +91,8 @@ def _verdict(
     cut = reply.finish in {"length", "content_filter", "refusal"}
     if not cut and not reply.text.strip():
         raise NoVerdict("the reply is empty")
-    # a verdict that is complete counts, or a response that wants to be quoted at length would be
-    # unscored
+    # A verdict that is complete counts, or a response that wants to be quoted at length would be
+    # unscored.
     try:
         found = parse(after_thinking(reply.text, cut=cut), nonce, fields)
     except NoVerdict:

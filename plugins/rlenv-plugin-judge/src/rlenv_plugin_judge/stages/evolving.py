@@ -49,10 +49,9 @@ class Evolving(Rubric):
     task by task.
 
     ``check`` only reads: the version is fixed when the stage is made, is in its fingerprint and in
-    every score,
-    and any version in ``store`` can be asked for again.  ``evolve`` writes the next version.  What
-    grew is worth ``± share · Σ positive points of the seed / most`` a criterion, so all of it
-    together never outweighs the seed.
+    every score, and any version in ``store`` can be asked for again.  ``evolve`` writes the next
+    version.  What grew is worth ``± share · Σ positive points of the seed / most`` a criterion, so
+    all of it together never outweighs the seed.
 
     Args:
         store: a folder for versions, a file each.

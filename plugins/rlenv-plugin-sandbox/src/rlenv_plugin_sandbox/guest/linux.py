@@ -210,11 +210,8 @@ def drop_capabilities() -> None:
     _drop()
 
 
-_HEADS = {
-    int: 24,
-    float: 16,
-    bytes: 32,
-}  # where CPython's values begin in their objects, from 3.8 on
+# Where CPython's values begin in their objects, from 3.8 on.
+_HEADS = {int: 24, float: 16, bytes: 32}
 
 
 def forget(*values: Any) -> None:

@@ -191,14 +191,14 @@ def _special(runtime: str, *, devices: bool, memfd: bool, shared: bool) -> dict[
     return {
         "clone": _none_of(0, CLONE_NEW, DENY),
         "clone3": _ret(UNKNOWN),  # its flags lie in memory, where no filter sees them
-        # What is in the page cache tells which files others of this machine have read; so would
-        # mincore.
+        # What is in the page cache tells which files others of this machine have read, as
+        # mincore would.
         "preadv2": _none_of(5, _RWF_NOWAIT, unsupported),
         # The machine's load and memory.  V8 and glibc size their heaps by it, unchecked; Python has
         # no use for it.
         "sysinfo": execute,
-        # When a file was made, and the numbers of mounts, which count on; C libraries fall back to
-        # fstatat.
+        # When a file was made, and the numbers of mounts, which count on; C libraries fall back
+        # to fstatat.
         "statx": _ret(UNKNOWN),
         "fcntl": _fcntl(shared=shared),
         "flock": _ret(PRETEND if shared else ALLOW),

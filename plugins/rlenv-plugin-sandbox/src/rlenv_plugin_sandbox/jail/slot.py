@@ -53,9 +53,8 @@ class Start(NamedTuple):
 
     pid: int | None  # our number for the process that began to run its program
     failure: str  # why it could not
-    outputs: list[
-        int
-    ]  # descriptors to read its standard output and error from: the caller's to close
+    # Descriptors to read its standard output and error from: the caller's to close.
+    outputs: list[int]
 
 
 class NoJail(ConfigError):
