@@ -1,5 +1,4 @@
-"""What plugins need besides ``rlenv``, ``rlenv.hooks``, ``rlenv.text``, ``rlenv.sandbox`` and
-``rlenv.workers``.
+"""What plugins need besides ``rlenv`` and its ``hooks``, ``text``, ``sandbox`` and ``workers``.
 
 To read a table of options: ``problems = Problems()``, then ``made = build(Rubric, table, "rubric",
 problems)``, which notes every mistake with its path, then ``problems.check()``, which raises them

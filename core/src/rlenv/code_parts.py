@@ -94,8 +94,9 @@ def annotations_of(thing: FunctionType | type) -> Mapping[str, object]:
 
 
 def own_members(kind: type) -> list[tuple[str, object]]:
-    """The methods and constants of a class, by name; without the docstring that a dataclass gets of
-    itself.
+    """The methods and constants of a class, by name.
+
+    The docstring that a dataclass gets of itself is left out.
     """
     members = {key: value for key, value in vars(kind).items() if key not in NOT_CODE}
     doc = members.get("__doc__")

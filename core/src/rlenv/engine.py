@@ -34,8 +34,9 @@ class Await(NamedTuple):
 
 
 class GroupBarrier:
-    """The steps go on when ``slot`` has judged all attempts of the group that wait for it; with its
-    result.
+    """The steps go on when ``slot`` has judged all attempts of the group that wait for it.
+
+    They get its result.
     """
 
     def __init__(self, slot: CompiledSlot, attempt: Attempt) -> None:

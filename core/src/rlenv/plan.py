@@ -24,8 +24,9 @@ INLINE_SECONDS = 0.1  # of wall time in a worker for so many characters; the law
 
 
 class CompiledSlot:
-    """A slot in its place, with all that the engine asks of it; ``children`` are those of a
-    composite.
+    """A slot in its place, with all that the engine asks of it.
+
+    ``children`` are those of a composite.
 
     ``place`` is where its stage runs; ``timeout`` is in wall seconds.
     """

@@ -109,9 +109,7 @@ class Attempt:
         return self._reading
 
     def with_hidden(self, outcome: Outcome) -> Outcome:
-        """The outcome of a stage that read ``visible``: its data says how many characters were
-        hidden, if any.
-        """
+        """The outcome of a stage that read ``visible``, with how much was hidden, if any."""
         hidden = self.reading.hidden
         return evolve(outcome, data={**outcome.data, "hidden": hidden}) if hidden else outcome
 

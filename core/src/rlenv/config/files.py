@@ -14,8 +14,9 @@ SHORT = 8
 
 
 class File(str):
-    """A path as somebody wrote it; a stage that declares an option so finds the file from any
-    working directory.
+    """A path as somebody wrote it.
+
+    A stage that declares an option so finds the file from any working directory.
 
     Messages show it as it was written too: the value of a ``${VAR}`` may be a secret.
 

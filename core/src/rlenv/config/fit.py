@@ -140,8 +140,9 @@ def _misfit(value: object, kind: object, path: str, problems: Problems) -> objec
 def build(
     cls: Callable[..., T], value: object, path: str, problems: Problems, **given: object
 ) -> T:
-    """An object of ``cls`` made of a table; where something is wrong, every mistake is noted and
-    this is a mark.
+    """An object of ``cls`` made of a table.
+
+    Where something is wrong, every mistake is noted and this is a mark.
 
     Args:
         cls: an attrs class, a dataclass, or any class whose constructor has annotated parameters.

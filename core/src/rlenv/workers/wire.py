@@ -70,8 +70,9 @@ def dump(value: object) -> bytes:
 
 
 def weight(body: bytes) -> int:
-    """Bytes, with more for values: who reads them holds all workers up.  A comma in a text is
-    none.
+    """Bytes, with more for values: who reads them holds all workers up.
+
+    A comma in a text is none.
     """
     values = sum(map(body.count, b",[{")) if len(body) > CHUNK >> 6 else 0
     if len(body) + 40 * values > LONGEST > 40 * (body.count(b'"') - body.count(b'\\"')):

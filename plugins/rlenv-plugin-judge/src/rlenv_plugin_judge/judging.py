@@ -122,8 +122,9 @@ class Judge:
         return tuple(found)
 
     def client(self) -> Transport:
-        """What carries the requests; equal judges of one process share connections, budget and
-        cache.
+        """What carries the requests.
+
+        Equal judges of one process share connections, budget and cache.
 
         Raises:
             ConfigError: as ``resolved`` and ``endpoints``; a key's variable that is not set.
@@ -332,8 +333,9 @@ def blank(response: str) -> Outcome | None:
 
 
 def facts(verdict: Verdict) -> dict[str, Any]:
-    """What of a verdict is next to its score; the reason is the operator's, it may quote the
-    reference.
+    """What of a verdict is next to its score.
+
+    The reason is the operator's, it may quote the reference.
     """
     return {
         "model": verdict.model,

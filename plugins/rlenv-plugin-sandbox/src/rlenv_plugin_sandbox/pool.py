@@ -1,5 +1,6 @@
-"""The sandboxes of this process: leased, kept warm, made anew when broken; shared by all event
-loops.
+"""The sandboxes of this process: leased, kept warm, made anew when broken.
+
+Shared by all event loops.
 """
 
 from __future__ import annotations

@@ -67,8 +67,9 @@ class Plan:
 
 @lru_cache(512)
 def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
-    """Read a test's text.  A name that the setup does not bind may be the prompt's, if that is
-    Python.
+    """Read a test's text.
+
+    A name that the setup does not bind may be the prompt's, if that is Python.
 
     Raises:
         Unproxied: it cannot be run, or asserts nothing.

@@ -199,8 +199,9 @@ class Server:
 
 
 def rehearse() -> None:
-    """Do once what every run does, where it costs no run anything; sandboxes with warm processes
-    ask for it.
+    """Do once what every run does, where it costs no run anything.
+
+    Sandboxes with warm processes ask for it.
     """
     make_room()
     server = Server(None)

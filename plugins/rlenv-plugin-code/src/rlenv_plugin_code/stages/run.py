@@ -1,5 +1,6 @@
-"""``code/run``: the program of a response on the hidden inputs; what it answers is for later
-stages.
+"""``code/run``: the program of a response on the hidden inputs.
+
+What it answers is for later stages.
 """
 
 from __future__ import annotations

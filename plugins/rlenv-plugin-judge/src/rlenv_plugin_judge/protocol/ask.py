@@ -114,8 +114,9 @@ def _verdict(
 
 
 def after_thinking(text: str, *, cut: bool = False) -> str:
-    """What follows the thoughts that a server left in front of the answer; marks behind that may be
-    quotations.
+    """What follows the thoughts that a server left in front of the answer.
+
+    Marks behind that may be quotations.
     """
     pieces = read(text, "closed").pieces
     return text[pieces[0][0] :] if pieces else text * (not cut)

@@ -146,8 +146,9 @@ class Evolving(Rubric):
     async def aevolve(
         self, group: Sequence[Attempt], quality: Sequence[float] | None = None
     ) -> str:
-        """Write the next version from what separates a group, and return its name; the latest one's
-        if nothing new does.
+        """Write the next version from what separates a group, and return its name.
+
+        The latest one's if nothing new does.
 
         It always begins from the latest version in the store, and this stage stays at its own;
         ``at`` moves on. A proposal becomes a criterion when it is one plain line that quotes no

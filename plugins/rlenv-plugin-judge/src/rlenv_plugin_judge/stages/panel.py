@@ -30,8 +30,9 @@ _STAGES: Mapping[str, type[Judging]] = {
 
 @frozen(kw_only=True, slots=False)
 class Panel(Judging):
-    """Several judges answer the same question; models of several makers have fewer faults in
-    common.
+    """Several judges answer the same question.
+
+    Models of several makers have fewer faults in common.
 
     Args:
         members: tables like ``judge``, one per member; ``judge`` itself is not asked.

@@ -1,5 +1,6 @@
-"""Replies on disk: SQLite, shared by processes; an entry is the reply that was asked for, or it is
-none.
+"""Replies on disk: SQLite, shared by processes.
+
+An entry is the reply that was asked for, or it is none.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def key_of(endpoint: Endpoint, request: Request) -> str:
 
 
 class Cache:
-    """One file.  Reads are short; writes gather and are made by a thread, so that no event loop
-    waits for a lock.
+    """One file.  Reads are short.
+
+    Writes gather and are made by a thread, so that no event loop waits for a lock.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -129,8 +131,9 @@ class Cache:
             self._writes = False
 
     def close(self) -> None:
-        """Wait until all is written, and let go of the file; what could not be written is
-        logged.
+        """Wait until all is written, and let go of the file.
+
+        What could not be written is logged.
         """
         self._after_fork()
         with self._lock:

@@ -290,8 +290,9 @@ class Prefork:
             self.control.send(said)
 
     def hand_over(self, said: bytes, seat: Any) -> None:
-        """Report, and with that a pipe to read the workspace from; its end says that all is as it
-        was.
+        """Report, and with that a pipe to read the workspace from.
+
+        Its end says that all is as it was.
 
         A process of its own reads the files: what they hold must not be in the memory that programs
             begin with.

@@ -42,8 +42,9 @@ class Report:
 
 
 def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
-    """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made
-    anew.
+    """The Exit of a run.
+
+    A sandbox that broke is marked unhealthy, so that its place is made anew.
     """
     started = report.pid is not None
     if not report.data:
