@@ -1,13 +1,10 @@
-"""What plugins need besides ``rlenv``, ``rlenv.hooks``, ``rlenv.text``, ``rlenv.sandbox`` and
-``rlenv.workers``.
+"""What plugins need besides ``rlenv`` and its ``hooks``, ``text``, ``sandbox`` and ``workers``.
 
 To read a table of options: ``problems = Problems()``, then ``made = build(Rubric, table, "rubric",
-problems)``,
-which notes every mistake with its path, then ``problems.check()``, which raises them together.
-``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``), since it
-reaches nothing
-outside; numbers, true and false and literals may be set without a mark, unless they are ``Unsafe``.
-``FAULT_KINDS`` are the kinds that a ``Fault`` may have.
+problems)``, which notes every mistake with its path, then ``problems.check()``, which raises them
+together. ``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``),
+since it reaches nothing outside; numbers, true and false and literals may be set without a mark,
+unless they are ``Unsafe``. ``FAULT_KINDS`` are the kinds that a ``Fault`` may have.
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ def undecided(slot: CompiledSlot, seconds: float, *, memory: bool = False) -> St
     what = "memory than a worker has" if memory else f"than {slot.budget:g} s of CPU time"
     detail = f"undecided: checking this response takes more {what}"
     data = {"budget": slot.budget} | ({} if memory else {"cpu_seconds": round(seconds, 3)})
-    # A composite around it counts no more than the budget, so that a response cannot use up its
-    # time.
+    # A composite around it counts no more than the budget: a response cannot use up its time.
     return StageResult(slot.path, Outcome(0.0, detail, data), None, min(seconds, slot.budget or 0))
 
 

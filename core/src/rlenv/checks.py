@@ -39,8 +39,9 @@ def check_now(
 
 
 async def check_awaited(slot: CompiledSlot, attempt: Attempt) -> StageResult:
-    """The same for an async ``check``; what it returned is read on its loop, where it is noticed if
-    that never ends.
+    """The same for an async ``check``.
+
+    What it returned is read on its loop, where it is noticed if that never ends.
     """
     start = perf_counter()
     return judged(slot, await slot.check(attempt), perf_counter() - start)
@@ -161,8 +162,9 @@ def faulted(
 
 
 def fault_of(err: BaseException) -> Fault:
-    """The fault that an exception of a stage stands for, with the place it came from; never
-    raises.
+    """The fault that an exception of a stage stands for, with the place it came from.
+
+    Never raises.
     """
     try:
         return _fault_of(err)

@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 from .content import is_installed
 
@@ -92,8 +93,9 @@ def annotations_of(thing: FunctionType | type) -> Mapping[str, object]:
 
 
 def own_members(kind: type) -> list[tuple[str, object]]:
-    """The methods and constants of a class, by name; without the docstring that a dataclass gets of
-    itself.
+    """The methods and constants of a class, by name.
+
+    The docstring that a dataclass gets of itself is left out.
     """
     members = {key: value for key, value in vars(kind).items() if key not in NOT_CODE}
     doc = members.get("__doc__")
@@ -126,3 +128,18 @@ def derived_attributes(kind: type) -> set[str]:
     }
     fields = getattr(kind, "__attrs_attrs__", ())
     return cached | {field.name for field in fields if field.metadata.get("state") is False}
+
+
+def tells_all(kind: type) -> bool:
+    """Whether each option of a class is in its state: attrs classes that leave none out."""
+    fields = getattr(kind, "__attrs_attrs__", None)
+    if fields is None or hasattr(kind, "__rlenv_state__"):
+        return False
+    own: Any = kind  # the three of object have other types
+    by_attrs = own.__getstate__.__name__ == "slots_getstate"
+    is_plain = (
+        (by_attrs or own.__getstate__ is object.__getstate__)
+        and own.__reduce__ is object.__reduce__
+        and own.__reduce_ex__ is object.__reduce_ex__
+    )
+    return is_plain and all(field.metadata.get("state") is not False for field in fields)

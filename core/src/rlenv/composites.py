@@ -79,9 +79,7 @@ class Slot:
 
     @property
     def kind(self) -> str:
-        """How reports name the stage: what the configuration called it, else its function or
-        class.
-        """
+        """How reports name the stage: as the configuration does, else its function or class."""
         return self.use or target_of(self.stage)
 
     @property
@@ -142,7 +140,9 @@ def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> flo
 
 
 def clamp(x: float) -> float:
-    return 0.0 if x <= 0.0 else 1.0 if x >= 1.0 else x
+    if x <= 0.0:
+        return 0.0
+    return 1.0 if x >= 1.0 else x
 
 
 class Composite:
@@ -158,9 +158,7 @@ class Composite:
         reject([*self._slot_problems(self.slots), *self._problems()])
 
     def fold(self) -> Fold:
-        """Yield the index of the child to run next, receive its result, return what all are
-        worth.
-        """
+        """Yield the next child's index, receive its result, return what all are worth."""
         raise NotImplementedError
 
     def _problems(self) -> Iterable[str]:
@@ -253,8 +251,9 @@ def _gated(slot: Slot, score: float) -> float:
 
 
 class _Joined(Composite):
-    """One value of all scores; ends early where no score to come, nor one that a fault hides, can
-    change it.
+    """One value of all scores.
+
+    It ends early where no score to come, nor one that a fault hides, can change it.
     """
 
     _join: ClassVar[Any]  # of a list of scores
@@ -304,9 +303,7 @@ class Product(_Joined):
 
 
 class Quorum(_Joined):
-    """1 when at least ``k`` children score ``at`` or more, else 0; ends as soon as that is
-    certain.
-    """
+    """1 when at least ``k`` children score ``at`` or more, else 0; ends once that is certain."""
 
     name = "quorum"
     decisive = (0.0, 1.0)

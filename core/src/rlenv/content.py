@@ -22,8 +22,9 @@ _hashes: dict[
 
 
 def content_of(package: str) -> str:
-    """Hash all files of a top-level package, or the one file of a module; empty for a notebook's
-    ``__main__``.
+    """Hash all files of a top-level package, or the one file of a module.
+
+    Empty for a notebook's ``__main__``.
 
     A file is read once a process, and again when its size or its time has changed.
 

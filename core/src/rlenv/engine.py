@@ -34,8 +34,9 @@ class Await(NamedTuple):
 
 
 class GroupBarrier:
-    """The steps go on when ``slot`` has judged all attempts of the group that wait for it; with its
-    result.
+    """The steps go on when ``slot`` has judged all attempts of the group that wait for it.
+
+    They get its result.
     """
 
     def __init__(self, slot: CompiledSlot, attempt: Attempt) -> None:
@@ -98,7 +99,14 @@ async def await_steps(steps: Steps[T]) -> T | None:
 def evaluate(plan: Plan, attempt: Attempt, executor: Executor, fingerprint: str) -> Steps[Verdict]:
     """Run the whole plan and return the Verdict."""
     end, results = yield from composed(plan.root, attempt, executor, plan.root.timeout)
-    return Verdict(end.value, results, end.stopped_at, fingerprint, end.raw, end.fault)
+    return Verdict(
+        value=end.value,
+        results=results,
+        stopped_at=end.stopped_at,
+        fingerprint=fingerprint,
+        raw=end.raw,
+        fault=end.fault,
+    )
 
 
 def composed(

@@ -31,9 +31,7 @@ Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
 
 
 class RowExecutor(Protocol):
-    """Evaluates rows somewhere else, as ``rlenv_ray.RayWorkers`` does on a cluster:
-    ``evaluate_many(rows, on=...)``.
-    """
+    """Evaluates rows elsewhere, for ``evaluate_many(rows, on=...)``; ``rlenv_ray`` has one."""
 
     def evaluate(self, env: Environment, rows: Iterator[AttemptOrVerdict]) -> Numbered:
         """Exactly one (index from 0, verdict) for each row, in any order, rows read as needed.
@@ -45,8 +43,7 @@ class RowExecutor(Protocol):
 
 
 class Environment:
-    """Scores responses: ``verify(prompt, response) -> float``, and ``evaluate`` for the whole
-    verdict.
+    """Scores responses: ``verify(prompt, response) -> float``; ``evaluate`` gives the verdict.
 
     Args:
         name: how logs and reports call it.
@@ -154,9 +151,7 @@ class Environment:
 
     @classmethod
     def load(cls, name: str, **options: Unpack[Options]) -> Self:
-        """An environment by its installed name (entry-point group ``rlenv.environments``), or by
-        path.
-        """
+        """An environment by installed name (entry-point group ``rlenv.environments``) or path."""
         from .config.load import load_named
 
         return load_named(cls, name, **options)
@@ -177,8 +172,9 @@ class Environment:
     __call__ = verify
 
     def evaluate(self, prompt: Prompt, response: Response) -> Verdict:
-        """The whole verdict; never raises for a response or a broken stage (see ``verify`` for
-        misuse).
+        """The whole verdict.
+
+        Never raises for a response or a broken stage (see ``verify`` for misuse).
         """
         if self.group_only:
             self._needs_no_group()
@@ -240,8 +236,7 @@ class Environment:
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
-        """``evaluate_many`` as (index of the row from 0, verdict) pairs, each as soon as it is
-        done.
+        """``evaluate_many`` as pairs (index of the row from 0, verdict), each once it is done.
 
         Args:
             rows: as for ``evaluate_many``.
@@ -361,7 +356,8 @@ class Environment:
             wanted = "(task|prompt, response) or (id, prompt, response)"
             raise TypeError(f"a row is {wanted}, not {what}")
         except Exception as err:  # noqa: BLE001 - objects of the caller may raise anything
-            return Verdict(None, (), None, self.fingerprint, None, Fault("input", str(err)))
+            fault = Fault("input", str(err))
+            return Verdict(value=None, fingerprint=self.fingerprint, fault=fault)
 
     def _named(self, name: object, prompt: object) -> Task:
         """The task that the id and the prompt of a row name together."""

@@ -44,8 +44,9 @@ class RlenvError(Exception):
 
 
 class ConfigError(RlenvError):
-    """A configuration that makes no sense; ``problems`` lists every mistake found, one line
-    each.
+    """A configuration that makes no sense.
+
+    ``problems`` lists every mistake found, one line each.
     """
 
     def __init__(self, *problems: str) -> None:
@@ -73,9 +74,7 @@ class UnknownTask(ConfigError, LookupError):
 
 
 class TaskError(RlenvError):
-    """A task that a stage cannot work with (a gold answer that does not parse, a missing
-    column).
-    """
+    """A task that a stage cannot work with: its answer does not parse, a column is missing."""
 
     def __init__(self, message: str, task_id: str | None = None) -> None:
         self.message = message
@@ -84,8 +83,9 @@ class TaskError(RlenvError):
 
 
 class PluginError(RlenvError):
-    """A plugin that cannot be used; the message names the plugin, its distribution and the
-    remedy.
+    """A plugin that cannot be used.
+
+    The message names the plugin, its distribution and the remedy.
     """
 
 
@@ -95,8 +95,9 @@ class InputError(RlenvError):
 
 @frozen
 class Fault:
-    """The verifier broke.  ``kind`` is one of FAULT_KINDS; ``transient`` says that a retry may
-    help.
+    """The verifier broke.  ``kind`` is one of FAULT_KINDS.
+
+    ``transient`` says that a retry may help.
     """
 
     kind: str

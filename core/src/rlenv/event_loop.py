@@ -89,8 +89,9 @@ class BackgroundEventLoop:
         self._users: WeakSet[CompiledSlot] = WeakSet()
 
     def submit(self, slot: CompiledSlot, call: Check[object], seconds: float) -> Future[object]:
-        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a
-        fault.
+        """Run ``call()`` on the loop.
+
+        The future holds what it returned, or a StageResult with a fault.
 
         Cancelling the future cancels the check.
         """
@@ -220,8 +221,9 @@ def _tell(loop: MarkedLoop, what: Callable[[], object]) -> None:
 def off_loop(
     work: Callable[[], object], threads: int = 16, seconds: float = AWAY, lost: object = None
 ) -> Future[Any]:
-    """Call it in one of so many threads; one for what keeps the interpreter to itself, as pickling
-    does.
+    """Call it in one of so many threads.
+
+    One for what keeps the interpreter to itself, as pickling does.
 
     Args:
         work: what to call.

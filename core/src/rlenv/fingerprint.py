@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
+from .code_parts import tells_all
 from .composites import NUMBERS, Composite, Slot, is_function, target_of
 from .content import content_of, is_installed
 from .errors import ConfigError
@@ -22,7 +23,7 @@ from .plugins import DISTRIBUTION, version
 from .reads import hashes_of_reads
 from .secret import key_id
 from .stages import attribute
-from .state import ATOMS, State, tells_all
+from .state import ATOMS, State
 from .tasks import canonical
 
 SLOTS = frozenset({"slots"})

@@ -28,8 +28,9 @@ hookimpl = HookimplMarker("rlenv")
 
 @frozen
 class Examples:
-    """Responses whose worth the author is sure of; the laws, the audit and ``rlenv check`` use
-    them.
+    """Responses whose worth the author is sure of.
+
+    The laws, the audit and ``rlenv check`` use them.
 
     Args:
         right: (task, response) pairs that pass.
@@ -74,9 +75,7 @@ class EnvironmentView(Protocol):
 
 @hookspec
 def rlenv_stages() -> Stages:  # type: ignore[empty-body]
-    """Short name → stage class, or ``"module:Class"`` so that a heavy import waits until it is
-    used.
-    """
+    """Short name → stage class, or ``"module:Class"``, which is imported when it is used."""
 
 
 @hookspec
@@ -105,8 +104,9 @@ def rlenv_attacks() -> Mapping[str, Sequence[Attack]]:  # type: ignore[empty-bod
 
 @hookspec
 def rlenv_stage_finished(env: EnvironmentView, task: Task, result: StageResult) -> None:
-    """Observe one stage's result, in the caller's process; only for plugins named in
-    ``observers``.
+    """Observe one stage's result, in the caller's process.
+
+    Only for plugins named in ``observers``.
     """
 
 
@@ -117,8 +117,9 @@ def rlenv_verdict(env: EnvironmentView, task: Task, response: str, verdict: Verd
 
 @hookspec
 def rlenv_report_sections(env: EnvironmentView, public: bool) -> Sequence[tuple[str, str]]:  # type: ignore[empty-body]  # noqa: FBT001
-    """(title, HTML) of sections for the report of a run, made with its environment; ``public``
-    reports leave this machine.
+    """(title, HTML) of sections for the report of a run, made with its environment.
+
+    ``public`` reports leave this machine.
 
     The HTML may have tables, lists and SVG with ``fill="var(--ink)"``; scripts, styles, links and
     images are taken out, and classes other than ``note``, ``how``, ``n`` and ``scroll``.  At most

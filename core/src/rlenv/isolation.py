@@ -21,7 +21,8 @@ _PLACES = 2
 class Isolation:
     """A sandbox by name, and the weakest tier that is accepted.
 
-    Any part ``sandbox`` of any plugin can be named.  Its tier is what its class says, an attribute ``tier``::
+    Any part ``sandbox`` of any plugin can be named.  Its tier is what its class says, an attribute
+    ``tier``::
 
         class FlyMachine:
             tier: Tier = "microvm"

@@ -14,8 +14,10 @@ MOST = 10_000_000  # bytes of a stage that is shipped by value
 
 
 def pickled(stage: object) -> bytes:
-    """The stage as bytes.  What no module has, because it is defined in ``__main__``, in a notebook
-    or in another function, goes by value.
+    """The stage as bytes.
+
+    What no module has, because it is defined in ``__main__``, in a notebook or in another function,
+    goes by value.
 
     Raises:
         ConfigError: it cannot travel; the message names what holds it back, and what to do.

@@ -24,8 +24,9 @@ INLINE_SECONDS = 0.1  # of wall time in a worker for so many characters; the law
 
 
 class CompiledSlot:
-    """A slot in its place, with all that the engine asks of it; ``children`` are those of a
-    composite.
+    """A slot in its place, with all that the engine asks of it.
+
+    ``children`` are those of a composite.
 
     ``place`` is where its stage runs; ``timeout`` is in wall seconds.
     """
@@ -70,7 +71,8 @@ class CompiledSlot:
     def isolate(self) -> None:
         """Run an inline stage as one of a worker."""
         if self.place == "inline":
-            self.place, self.env = "worker", _env_of(self.slot)
+            self.place = "worker"
+            self.env = _env_of(self.slot)
 
     def allowed(self, attempt: Attempt, seconds: float) -> float:
         """Wall seconds in a worker: those given, and more for a long text that an inline stage

@@ -90,9 +90,7 @@ def entries(group: str) -> list[PluginInfo]:
 
 
 @cache
-def _entries(
-    path: tuple[str, ...],
-) -> list[tuple[str, PluginInfo]]:
+def _entries(path: tuple[str, ...]) -> list[tuple[str, PluginInfo]]:  # noqa: ARG001 - the cache's key
     from importlib.metadata import distributions
 
     found: dict[str, list[tuple[str, PluginInfo]]] = {}
@@ -106,8 +104,9 @@ def _entries(
 
 
 class Registry:
-    """The plugins of this process.  Loading one imports its module; its stages wait until they are
-    used.
+    """The plugins of this process.  Loading one imports its module.
+
+    Its stages wait until they are used.
     """
 
     def __init__(self) -> None:
@@ -225,8 +224,9 @@ class Registry:
         return plugin
 
     def supplied(self, name: str, hook: str) -> dict[str, Any]:
-        """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has
-        none.
+        """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``.
+
+        Empty where it has none.
 
         Raises:
             PluginError: as ``load`` does, or when the hook itself fails.
@@ -282,8 +282,9 @@ def _is_word(text: str) -> bool:
 
 
 def hook_of(plugin: object, hook: str) -> Callable[..., Any] | None:
-    """The plugin's function for a hook, called with what it names of the arguments; None: it has
-    none.
+    """The plugin's function for a hook, called with what it names of the arguments.
+
+    None where it has none.
     """
     for name in dir(plugin):
         function: Any = getattr(plugin, name, None)

@@ -20,8 +20,9 @@ WIDE = 1 << 62
 
 
 def dumps(value: object) -> str:
-    """One line of ASCII JSON; a lone surrogate survives as its escape, what is no JSON becomes its
-    text.
+    """One line of ASCII JSON.
+
+    A lone surrogate survives as its escape, what is no JSON becomes its text.
 
     Two surrogates that meet are read back as the one character they make: JSON cannot tell.
     """

@@ -88,8 +88,9 @@ def _inside(place: str, base: str | os.PathLike[str]) -> Path:
 
 
 class FileFunction:
-    """A function in a file; the file is imported when it is first called, in the process that calls
-    it.
+    """A function in a file.
+
+    The file is imported when it is first called, in the process that calls it.
 
     Args:
         path: the file.

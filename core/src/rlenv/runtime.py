@@ -190,8 +190,9 @@ class RuntimeExecutor:
             return self._ended(slot, result)
 
     def pack(self, slot: CompiledSlot, result: StageResult) -> StageResult:
-        """Pack new artifacts that some stage takes; the result, or a fault where one cannot be sent
-        on.
+        """Pack new artifacts that some stage takes.
+
+        Returns the result, or a fault where one cannot be sent on.
         """
         attempt = self.attempt
         taken = self.runner.plan.takes

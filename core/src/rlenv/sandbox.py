@@ -140,8 +140,9 @@ class Exit:
 
 @frozen
 class Diagnosis:
-    """One line of ``rlenv doctor``: ``ok`` is False for what is missing; ``said`` then names the
-    remedy.
+    """One line of ``rlenv doctor``: ``ok`` is False for what is missing.
+
+    ``said`` then names the remedy.
     """
 
     what: str
@@ -174,8 +175,9 @@ class ChannelTimeout(ChannelError):
 
 
 class WorkspaceError(RlenvError):
-    """A path, size or snapshot that a workspace rejects; the message may be shown to whoever chose
-    it.
+    """A path, size or snapshot that a workspace rejects.
+
+    The message may be shown to whoever chose it.
     """
 
 
@@ -214,8 +216,9 @@ class Workspace(Protocol):
     async def run(
         self, program: Program, *, stdin: bytes = ..., cpu_s: Seconds = ..., wall_s: Seconds = ...
     ) -> Exit:
-        """Run a program with the workspace as its working directory, to its end; see
-        ``Session.start``.
+        """Run a program with the workspace as its working directory, to its end.
+
+        See ``Session.start``.
 
         When this returns, nothing of the program runs any more.  The workspace stays as it was
         where the ``Exit`` has a fault or the reason "disk", where the program took its place down
@@ -241,13 +244,13 @@ class Workspace(Protocol):
         """Everything in it, sorted by path."""
 
     async def snapshot(self) -> str:
-        """Keep its content until the session is closed; a hash of it: equal content, equal id, on
-        every adapter.
+        """Keep its content until the session is closed.
+
+        Returns a hash of it: equal content, equal id, on every adapter.
         """
 
     async def restore(self, snapshot: str, source: Workspace | None = ...) -> None:
-        """Make its content that of a snapshot: of ``source``, a workspace of any adapter, or of its
-        own.
+        """Make its content that of a snapshot, its own or of ``source``, of any adapter.
 
         Raises:
             WorkspaceError: there is no such snapshot, or it does not fit.
@@ -255,8 +258,9 @@ class Workspace(Protocol):
 
 
 class Session(Protocol):
-    """A lease on one place in a sandbox.  Programs run one at a time; ``close`` gives the place
-    back.
+    """A lease on one place in a sandbox.  Programs run one at a time.
+
+    ``close`` gives the place back.
 
     With a workspace (``Profile.workspace_mb``) every program has that as its working directory:
     ``/workdir`` in the jail and in containers, a temporary folder elsewhere.  Then a place is held
@@ -314,16 +318,16 @@ class Session(Protocol):
         """
 
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
-        """The next frame, of at most ``max_bytes``, within ``timeout`` seconds of CPU and of the
-        program's clock.
+        """The next frame of at most ``max_bytes``, within ``timeout`` seconds.
+
+        They are seconds of CPU and of the program's clock.
 
         Raises:
             ChannelEnded, ChannelTimeout, FrameTooLong: see there.
         """
 
     async def finish(self, wait: float | None = None) -> Exit:
-        """Wait ``wait`` seconds of wall time at most (None: to a limit) for the program's end, then
-        kill it.
+        """Wait at most ``wait`` wall seconds (None: to a limit) for its end, then kill it.
 
         When this returns, nothing of the program runs any more.
         """
@@ -333,8 +337,9 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its
-    options.
+    """One way to run programs.
+
+    Part ``sandbox`` of a plugin is a class that is built with its options.
 
     The class says which tier its sessions have, in an attribute ``tier``, unless only a session can
     tell: stages then take it by its name, as ``isolation = "plugin/part"``, where the tier is
@@ -354,8 +359,9 @@ class Sandbox(Protocol):
         """End every process that the sandbox keeps warm."""
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        """What it can give on this machine, what it cannot, and how to get that; starts nothing
-        lasting.
+        """What it can give on this machine, what it cannot, and how to get that.
+
+        Starts nothing lasting.
         """
 
 
@@ -375,8 +381,9 @@ def get(name: str, **options: object) -> Sandbox:
 
 
 def close_all() -> None:
-    """End every process that the sandboxes of this process keep warm.  Blocks until that is
-    done.
+    """End every process that the sandboxes of this process keep warm.
+
+    Blocks until that is done.
     """
     import asyncio
     from concurrent.futures import ThreadPoolExecutor

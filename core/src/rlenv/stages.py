@@ -1,8 +1,7 @@
-"""What a plugin writes: a stage.  Any class with ``check`` (or ``check_group``) is one; so is any
-function.
+"""What a plugin writes: a stage.
 
-``ATTRIBUTES`` lists everything that a stage may declare, and ``stage`` declares it on a function or
-class.
+Any class with ``check`` (or ``check_group``) is one; so is any function.  ``ATTRIBUTES`` lists
+everything that a stage may declare, and ``stage`` declares it on a function or class.
 """
 
 from __future__ import annotations
@@ -13,22 +12,55 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
+from .attributes import (
+    ATTRIBUTES,
+    DEFAULT_TIMEOUT,
+    INLINE_LIMIT,
+    OVERLOAD,
+    PHASES,
+    PLACES,
+    START_UP,
+    Attribute,
+)
 from .errors import ConfigError, VerifierFault, reject
 from .values import Fault, Outcome, StageResult, Task, Trajectory
 
 if TYPE_CHECKING:
     from .text import Thinking, VisibleText
 
-PHASES = ("parse", "compile", "execute", "diff", "constrain", "judge")
-PLACES = ("worker", "caller", "inline")
-THINKING = ("hide", "closed", "keep")  # the modes of rlenv.text.read
-DEFAULT_TIMEOUT = 30.0
-OVERLOAD = 10.0  # wall seconds for each second of a CPU budget: the load up to which it decides
-START_UP = 5.0  # wall seconds beside these
-INLINE_LIMIT = 4096
 
+__all__ = [
+    "ATTRIBUTES",
+    "DECLARED",
+    "DEFAULT_TIMEOUT",
+    "INLINE_LIMIT",
+    "KINDS",
+    "METHODS",
+    "OVERLOAD",
+    "PHASES",
+    "PLACES",
+    "START_UP",
+    "THINKING",
+    "AnyStage",
+    "Attempt",
+    "Attribute",
+    "GroupStage",
+    "Stage",
+    "Stages",
+    "attribute",
+    "budget_of",
+    "check_declared",
+    "class_problems",
+    "deadline_of",
+    "is_stage",
+    "module",
+    "stage",
+    "stage_problems",
+    "value_problems",
+]
+THINKING = ("hide", "closed", "keep")  # the modes of rlenv.text.read
 T = TypeVar("T")
 module = cache(import_module)  # for what few need, and those often: faster than the statement
 
@@ -54,9 +86,8 @@ class Attempt:
     artifacts: dict[type, object] = field(factory=dict)
     thinking: Thinking = "hide"
     # Of the engine: the results so far, and the seconds that timeouts of composites limit, which
-    # are not those
-    # of inline stages; results that another process found beyond; whether group stages wait for the
-    # other responses; what the stage that reads it next declares.
+    # are not those of inline stages; results that another process found beyond; whether group
+    # stages wait for the other responses; what the stage that reads it next declares.
     log: Sequence[StageResult] = field(default=(), init=False)
     spent: float = field(default=0.0, init=False)
     known: list[StageResult] = field(default=(), init=False)  # none yet
@@ -67,9 +98,7 @@ class Attempt:
 
     @property
     def visible(self) -> str:
-        """The response without hidden reasoning, channel marks and end-of-turn marks: what
-        counts.
-        """
+        """What counts: the response without hidden reasoning, channel and end-of-turn marks."""
         return self.reading.text
 
     @property
@@ -80,9 +109,7 @@ class Attempt:
         return self._reading
 
     def with_hidden(self, outcome: Outcome) -> Outcome:
-        """The outcome of a stage that read ``visible``: its data says how many characters were
-        hidden, if any.
-        """
+        """The outcome of a stage that read ``visible``, with how much was hidden, if any."""
         hidden = self.reading.hidden
         return evolve(outcome, data={**outcome.data, "hidden": hidden}) if hidden else outcome
 
@@ -109,8 +136,7 @@ class Attempt:
         self.artifacts = {k: made for k, made in self.artifacts.items() if k is not kind}
 
     def key(self) -> bytes:
-        """32 bytes drawn from the secret, the task and the response: the seed of random test
-        inputs.
+        """The seed of random test inputs: 32 bytes of the secret, the task and the response.
 
         The same response to the same task always gets the same key; no policy can predict it.
 
@@ -126,9 +152,7 @@ class Attempt:
         return attempt_key(self.task, self.response)
 
     def size(self, most: int) -> int:
-        """Characters that a policy wrote and a stage may read; counting ends where they are more
-        than ``most``.
-        """
+        """Characters that a policy wrote and a stage may read, counted up to ``most``."""
         if self.trajectory is None:
             return len(self.response)
         size = 0
@@ -144,8 +168,9 @@ class Attempt:
 
 @runtime_checkable
 class Stage(Protocol):
-    """The least a stage has.  ``ATTRIBUTES`` lists what else it may declare; two methods are
-    optional:
+    """The least a stage has.
+
+    ``ATTRIBUTES`` lists what else it may declare; two methods are optional:
 
     ``validate(task)`` raises TaskError for a task that the stage cannot work with; it runs over all
     tasks when they load.  ``survey(tasks)`` runs once over all tasks when they are sound and
@@ -163,163 +188,6 @@ class GroupStage(Protocol):
     ) -> Sequence[Outcome] | Awaitable[Sequence[Outcome]]: ...
 
 
-@frozen
-class Attribute:
-    """One attribute that a stage may declare.
-
-    Args:
-        default: what holds where a stage does not declare it.
-        expected: its type and range, in words.
-        is_valid: whether a value is of that type and range.
-        meaning: one line for the reference.
-        example: how a valid value is written, for messages.
-    """
-
-    default: object
-    expected: str
-    is_valid: Callable[[object], bool]
-    meaning: str
-    example: str = ""
-
-
-def _between(low: float, high: float) -> Callable[[object], bool]:
-    return lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and low <= v <= high
-
-
-def _tuple_of(kind: type) -> Callable[[object], bool]:
-    return lambda v: isinstance(v, (tuple, list)) and all(isinstance(item, kind) for item in v)
-
-
-def _count(least: int) -> Callable[[object], bool]:
-    return lambda v: type(v) is int and v >= least
-
-
-def _flag(meaning: str, *, default: bool = False) -> Attribute:
-    return Attribute(default, "True or False", lambda v: isinstance(v, bool), meaning)
-
-
-ATTRIBUTES: Mapping[str, Attribute] = {
-    "phase": Attribute(
-        "diff",
-        f"one of {', '.join(PHASES)}",
-        PHASES.__contains__,
-        "what part of a verification it is; named in reports, and out of order is a warning",
-    ),
-    "where": Attribute(
-        "worker",
-        f"one of {', '.join(PLACES)}",
-        PLACES.__contains__,
-        "`worker`: a process that is killed at its deadline; `inline`: in the caller, for work that"
-        " is bounded by size; `caller`: async only, on one event loop in the caller's process",
-    ),
-    "uses": Attribute(
-        (),
-        "a tuple of paths",
-        _tuple_of(str),
-        "what it needs of a task; a task without it is rejected",
-        '("answer", "info.tests")',
-    ),
-    "needs": Attribute(
-        (),
-        "a tuple of types",
-        _tuple_of(type),
-        "artifacts that an earlier stage must make",
-        "(Program,)",
-    ),
-    "takes": Attribute(
-        (),
-        "a tuple of types",
-        _tuple_of(type),
-        "artifacts that it uses where an earlier stage made them",
-        "(Program,)",
-    ),
-    "makes": Attribute(
-        (),
-        "a tuple of types",
-        _tuple_of(type),
-        "artifacts that it hands to later stages",
-        "(Program,)",
-    ),
-    "default_gate": Attribute(
-        None, "a number in [0, 1]", _between(0, 1), "the gate of its slot where that names none"
-    ),
-    "default_timeout": Attribute(
-        None,
-        "a number of seconds > 0",
-        _between(1e-9, 1e9),
-        f"wall seconds until it is killed where its slot names none; {DEFAULT_TIMEOUT:g} without"
-        " both",
-    ),
-    "least_timeout": Attribute(
-        None,
-        "a number of seconds > 0",
-        _between(1e-9, 1e9),
-        "wall seconds that its own limits of a response may take on a busy machine; its slot, or a"
-        " composite around it, with a shorter timeout is an error, since a response could reach"
-        " that and be unscored",
-    ),
-    "budget": Attribute(
-        None,
-        "a number of seconds > 0",
-        _between(1e-3, 1e6),
-        "CPU seconds that a response may cost a synchronous worker stage, its threads and children"
-        " included; a response that costs more gets 0; without a timeout the stage is killed after"
-        f" {OVERLOAD:g} × budget + {START_UP:g} wall seconds",
-    ),
-    "inline_limit": Attribute(
-        INLINE_LIMIT,
-        "an integer ≥ 0",
-        _count(0),
-        "characters up to which an inline stage runs on the caller's event loop; a longer response"
-        " goes to a worker there",
-    ),
-    "waits": _flag(
-        "its check may wait for `rlenv.workers.call`, so it runs in a thread beside an event loop"
-    ),
-    "at_once": Attribute(
-        None,
-        "an integer ≥ 1",
-        _count(1),
-        "how many of its async checks one worker runs at a time; the clocks of those that wait"
-        " stand still",
-    ),
-    "deterministic": _flag("False for a stage that measures or samples", default=True),
-    "draws": _flag(
-        "it draws random inputs from `attempt.key()`; the secret is then part of the fingerprint"
-    ),
-    "may_abstain": _flag("it may return None, which leaves the response unscored"),
-    "kwargs": Attribute(
-        None,
-        '"info"',
-        "info".__eq__,
-        "what the `**kwargs` of a function receive: nothing, or the task's info",
-    ),
-    "env": Attribute(
-        None,
-        "a tuple of names of environment variables",
-        _tuple_of(str),
-        "variables that its workers see beside those that Python and numerics need, as PATH, HOME"
-        " and LANG; by default a function's see only these, and a plugin's see all",
-        '("HF_TOKEN",)',
-    ),
-    "reads": Attribute(
-        (),
-        "a tuple of paths",
-        _tuple_of(str),
-        "files that it reads, relative to the file that defines it and in that folder; their"
-        " content is part of the fingerprint, and a missing one is an error when the environment is"
-        " made",
-        '("table.csv",)',
-    ),
-    "tells": Attribute(
-        (),
-        "a tuple of paths",
-        _tuple_of(str),
-        "what of a task's info its prompt says too, and is no secret",
-        '("info.constraints",)',
-    ),
-    "survey_if_alone": _flag("survey the tasks only where no stage of another phase counts"),
-}
 KINDS = ("needs", "takes", "makes")
 METHODS = ("check", "check_group", "validate", "survey")
 DECLARED = "__rlenv_stage__"  # where ``stage`` keeps what it declares on a function
@@ -343,8 +211,9 @@ def stage_problems(stage: object) -> Iterator[str]:
 
 
 def budget_of(stage: object) -> float | None:
-    """CPU seconds of a response; an *option* of this name limits what an async stage starts, and is
-    another.
+    """CPU seconds of a response.
+
+    An *option* of this name limits what an async stage starts, and is another.
     """
     options = [field.name for field in getattr(type(stage), "__attrs_attrs__", ())]
     is_async = inspect.iscoroutinefunction(getattr(stage, "check", None))
@@ -400,9 +269,7 @@ def check_declared(attributes: Mapping[str, object]) -> None:
 
 
 def class_problems(cls: type) -> Iterator[str]:
-    """Attributes of a class that resemble one of a stage and would be ignored, with the nearest
-    name.
-    """
+    """Attributes of a class that resemble one of a stage and would be ignored, with that."""
     options = {field.name for field in getattr(cls, "__attrs_attrs__", ())}
     for name in dir(cls):
         if name.startswith("_") or name in {*ATTRIBUTES, *METHODS, *options}:
@@ -416,9 +283,8 @@ def class_problems(cls: type) -> Iterator[str]:
 
 
 def _resembles(name: str, known: str) -> bool:
-    """Whether one is the other but for a letter or, where it is long, two.  difflib would cost an
-    import.
-    """
+    """Whether one is the other but for a letter or, where it is long, two."""
+    # difflib would cost an import.
     if len(name) == len(known):
         at = [i for i, (one, other) in enumerate(zip(name, known, strict=True)) if one != other]
         swapped = sorted(name) == sorted(known) and at[-1] - at[0] == 1

@@ -1,6 +1,4 @@
-"""What an object holds, as one text: equal for equal values in every process, different where a
-value differs.
-"""
+"""What an object holds, as one text: equal in every process for equal values, else different."""
 
 from __future__ import annotations
 
@@ -40,8 +38,7 @@ from .errors import ConfigError
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 LOCKS = (type(threading.Lock()), type(threading.RLock()))  # which hold nothing, and no setting
 LONG = 1 << 12  # bits of an integer that is written in decimal digits
-# Flags of code that change what it does: *args, **kwargs, and the kinds of generators and
-# coroutines.
+# Flags of code that change what it does: *args, **kwargs, kinds of generators and coroutines.
 FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 REMEDY = (
     "hold plain values instead, or give its class a method __rlenv_state__() that returns what its "
@@ -75,15 +72,13 @@ class State:
     def __init__(self) -> None:
         self.packages: set[str] = set()
         self._texts: dict[int, str] = {}  # by identity
-        self._numbers: dict[
-            int, int
-        ] = {}  # the order in which those were seen that hold something around them
+        # The order in which those were seen that hold something around them.
+        self._numbers: dict[int, int] = {}
         self._kept: list[object] = []  # so that no identity is used twice
         self._open: list[int] = []  # what is being described, from the outside in
         self._seen = 0  # values that were described
-        self._outermost = (
-            sys.maxsize
-        )  # the place in ``_open`` that the value being described refers to
+        # The place in ``_open`` that the value being described refers to.
+        self._outermost = sys.maxsize
 
     def of(self, value: object, path: str, omit: frozenset[str] = frozenset()) -> str:
         """Describe a value.
@@ -108,9 +103,8 @@ class State:
             return f"^{len(self._open) - place}"
         if omit or key not in self._texts:
             return self._described_first(value, path, omit)
-        if (
-            key in self._numbers
-        ):  # its text has places that are counted from where it was first seen
+        if key in self._numbers:
+            # Its text has places that are counted from where it was first seen.
             return _digest("again", [self._texts[key], str(self._numbers[key])])
         return self._texts[key]
 
@@ -194,9 +188,8 @@ class State:
             found: Any = value.__reduce_ex__(4) if reduce is None else reduce(value)
         except Exception as error:
             name = f"{kind.__module__}.{kind.__qualname__}"
-            why = (
-                f"its state cannot be seen ({' '.join(str(error).split()) or type(error).__name__})"
-            )
+            said = " ".join(str(error).split()) or type(error).__name__
+            why = f"its state cannot be seen ({said})"
             lack = f"{path} is an object of {name}, and no fingerprint covers it: {why}"
             raise ConfigError(f"{lack}; {REMEDY}") from error
         if isinstance(found, str):  # a name in its module
@@ -269,9 +262,7 @@ class State:
         return self._parts("builtin", parts, path)
 
     def globals_of(self, function: FunctionType, path: str) -> str:
-        """Describe the globals that a function reads, as they are now; of modules, also what it
-        reads of them.
-        """
+        """Describe the globals that a function reads now, and what it reads of modules."""
         scope = function.__globals__
         names = sorted(names_in(function.__code__))
         found = {name: scope[name] for name in names if name in scope}
@@ -394,18 +385,3 @@ def _digest(tag: str, texts: Iterable[str]) -> str:
 def _name_of(thing: Any) -> str:
     module = getattr(thing, "__module__", None)
     return f"{module}:{getattr(thing, '__qualname__', type(thing).__qualname__)}"
-
-
-def tells_all(kind: type) -> bool:
-    """Whether each option of a class is in its state: attrs classes that leave none out."""
-    fields = getattr(kind, "__attrs_attrs__", None)
-    if fields is None or hasattr(kind, "__rlenv_state__"):
-        return False
-    own: Any = kind  # the three of object have other types
-    by_attrs = own.__getstate__.__name__ == "slots_getstate"
-    is_plain = (
-        (by_attrs or own.__getstate__ is object.__getstate__)
-        and own.__reduce__ is object.__reduce__
-        and own.__reduce_ex__ is object.__reduce_ex__
-    )
-    return is_plain and all(field.metadata.get("state") is not False for field in fields)

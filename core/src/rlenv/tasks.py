@@ -101,8 +101,9 @@ class Tasks(tuple[Task, ...]):  # noqa: SLOT001 - it keeps an index
 
 
 def task_hash(prompt: str, answer: object, info: object) -> str:
-    """The default id: 16 hex digits of a hash of prompt, answer and info; the same on every
-    machine.
+    """The default id: 16 hex digits of a hash of prompt, answer and info.
+
+    The same on every machine.
     """
     return hashlib.sha256(canonical([prompt, answer, info]).encode()).hexdigest()[:16]
 

@@ -70,8 +70,9 @@ class ScoreError(ValueError):
 
 @frozen
 class Task:
-    """One problem.  ``answer`` and ``info`` are for the verifier only, but for
-    ``info["messages"]``; see ``public``.
+    """One problem.
+
+    ``answer`` and ``info`` are for the verifier only, but for ``info["messages"]``; see ``public``.
     """
 
     prompt: str
@@ -82,8 +83,7 @@ class Task:
 
     @property
     def messages(self) -> list[Mapping[str, object]]:
-        """What the policy is given: the messages of the prompt, or the prompt as one message of the
-        user.
+        """What the policy is given: the prompt's messages, or the prompt as the user's message.
 
         They are those of ``info["messages"]``, where a task file has them, if the last of the user
         is the prompt; replies of the assistant at their end are left out, since they may be the
@@ -236,8 +236,9 @@ PLAIN = {0.0: Outcome(0.0), 1.0: Outcome(1.0)}  # the most frequent ones, made o
 
 @frozen
 class StageResult:
-    """One stage of one verdict: exactly one of ``outcome`` and ``fault`` is set; ``stage`` is a
-    path (``tests/run``).
+    """One stage of one verdict: exactly one of ``outcome`` and ``fault`` is set.
+
+    ``stage`` is a path (``tests/run``).
     """
 
     stage: str
@@ -249,8 +250,9 @@ class StageResult:
 
 @frozen(repr=False)
 class Verdict:
-    """The reward of one response and everything that led to it; ``print`` explains it stage by
-    stage.
+    """The reward of one response and everything that led to it.
+
+    ``print`` explains it stage by stage.
 
     Args:
         value: the reward in [0, 1]; None exactly when the response could not be scored.

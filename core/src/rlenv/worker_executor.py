@@ -32,8 +32,9 @@ os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-d
 
 
 class WorkerExecutor:
-    """Built with the environment, so that what cannot travel is rejected there; processes start
-    when used.
+    """Built with the environment, so that what cannot travel is rejected there.
+
+    Processes start when used.
 
     Raises:
         ConfigError: when a stage that must run in a worker can be neither imported nor pickled
@@ -85,7 +86,8 @@ class WorkerExecutor:
         return Program(f"rlenv.runtime:{runner}", self._blobs[env])
 
     def stream(self, attempts: Iterable[Attempt | None], size: int | None) -> Replies:
-        """Whole attempts through the workers, where all stages came along to them (``complete``);
+        """Whole attempts through the workers, where all stages came along to them (``complete``).
+
         None is unsent.
         """
         (env,) = self._blobs
@@ -147,8 +149,9 @@ class WorkerExecutor:
         reject(problems)
 
     def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Reply) -> None:
-        """Put what a worker answered into the attempt, so that it is known; ``slot`` was asked
-        for.
+        """Put what a worker answered into the attempt, so that it is known.
+
+        ``slot`` was asked for.
         """
         progress = reply.value if isinstance(reply, Done) else reply.partial
         results, made = cast("wire.Progress", progress or ([], ()))

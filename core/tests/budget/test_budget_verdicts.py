@@ -165,11 +165,8 @@ def test_looking_for_a_module_again_and_again_does_not_move_the_deadline():
     (leaf,) = Plan(Pipeline([Slot("seeks", seeks)])).leaves
     result = Meter(looped=False).check(leaf, Attempt(TASK, "x" * 9), 10.0, report)
     assert result.outcome.score == 1.0
-    assert report.limits == [
-        0.0,
-        -5.0,
-        -5.0,
-    ]  # the empty response; the cold check; its first import
+    # The empty response; the cold check; its first import.
+    assert report.limits == [0.0, -5.0, -5.0]
 
 
 @pytest.mark.parametrize("eager", [True, pytest.param(False, marks=SLOW)])

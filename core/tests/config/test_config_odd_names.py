@@ -25,7 +25,8 @@ imported = []
 def hook(event, args):
     if event == "import":
         imported.append(args[0])
-plugins = {info.target.partition(":")[0].partition(".")[0] for info in installed().values()} - {"rlenv"}
+modules = [info.target.partition(":")[0] for info in installed().values()]
+plugins = {module.partition(".")[0] for module in modules} - {"rlenv"}
 sys.addaudithook(hook)
 for use in json.loads(sys.argv[1]):
     imported.clear()

@@ -292,9 +292,9 @@ def test_what_makes_sense_is_accepted(make):
             "k is an integer from 1 to the number of stages (1), not 2",
         ),
         (
-            lambda: Quorum(named("a"), 1.0),
+            lambda: Quorum(named("a"), 1.0),  # type: ignore[arg-type]
             "k is an integer from 1 to the number of stages (1), not 1.0",
-        ),  # type: ignore[arg-type]
+        ),
         (
             lambda: Quorum(named("a"), True),
             "k is an integer from 1 to the number of stages (1), not True",

@@ -42,10 +42,8 @@ ONE = Task(
 )
 ONLY = os.environ.get("RLENV_ATTACKS", "")
 EVERYWHERE = os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
-SHARE = {
-    "jail": 1,
-    "remote": 10,
-}  # one in so many of the corpus; what runs behind a server is the jail again
+# One in so many of the corpus; what runs behind a server is the jail again.
+SHARE = {"jail": 1, "remote": 10}
 SLOW = ("docker", "docker+gvisor")
 LONG = ("c: ", "javascript: ", "search: ", "waiting: ")
 ENDLESS = [pytest.mark.slow]  # most of these run to a deadline; "bombs: " and others like them stay
@@ -146,11 +144,12 @@ def seconds(verdict: Verdict) -> float:
 
 
 def told(verdict: Verdict) -> str:
-    rows = [
-        f"{r.stage}:"
-        f" {r.fault or (r.outcome and f'{r.outcome.score:g} {r.outcome.detail} {dict(r.outcome.private)!r:.400}')}"
-        for r in verdict.results
-    ]
+    rows = []
+    for result in verdict.results:
+        said: object = result.fault
+        if outcome := result.outcome:
+            said = said or f"{outcome.score:g} {outcome.detail} {dict(outcome.private)!r:.400}"
+        rows.append(f"{result.stage}: {said}")
     return "\n    ".join(rows)
 
 

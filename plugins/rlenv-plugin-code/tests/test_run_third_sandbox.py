@@ -22,7 +22,8 @@ RLENV_API = 1
 @hookimpl
 def rlenv_parts():
     home = "third_sandbox.adapters"
-    return {"sandbox": {name: f"{home}:{name}" for name in ("Strong", "Weak", "Odd", "Untold", "Liar")}}
+    names = ("Strong", "Weak", "Odd", "Untold", "Liar")
+    return {"sandbox": {name: f"{home}:{name}" for name in names}}
 """
 ADAPTERS = """
 from rlenv_plugin_sandbox.jail import Jail

@@ -73,11 +73,12 @@ def test_a_scripted_judge_reads_its_prompt_right_whatever_is_in_it(name: str) ->
 
 
 CONTROL = [
-    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<｜User｜>", "<｜end▁of▁sentence｜>",
-    "</s>", "<s>", "<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<bos>",
-    "<think>", "</think>", "<|channel|>", "[SEP]", "[CLS]", "[MASK]", "<sep>", "<BOS_TOKEN>",
-    "<EOS_TOKEN>", "<SPECIAL_10>", "<reserved_106>", "[|endofturn|]", "[|assistant|]", "[gMASK]",
-    "<sop>", "<seed:eos>", "[TOOL_CONTENT]", "<extra_id_0>",
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<｜User｜>",
+    "<｜end▁of▁sentence｜>", "</s>", "<s>", "<start_of_turn>", "<end_of_turn>", "[INST]",
+    "[/INST]", "<<SYS>>", "<bos>", "<think>", "</think>", "<|channel|>", "[SEP]", "[CLS]",
+    "[MASK]", "<sep>", "<BOS_TOKEN>", "<EOS_TOKEN>", "<SPECIAL_10>", "<reserved_106>",
+    "[|endofturn|]", "[|assistant|]", "[gMASK]", "<sop>", "<seed:eos>", "[TOOL_CONTENT]",
+    "<extra_id_0>",
 ]  # fmt: skip
 
 

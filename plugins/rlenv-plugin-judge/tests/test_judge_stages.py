@@ -65,10 +65,8 @@ def test_points_are_added_up_and_negative_ones_taken_off(made: Any, server: Any)
     ]
     env = made("judge/rubric", judge=at(server), criteria=criteria)
 
-    assert values(env, GOOD, BAD) == [
-        0.5,
-        0.0,
-    ]  # this judge finds all three true, or none: (3 + 1 - 2) / 4
+    # This judge finds all three true, or none: (3 + 1 - 2) / 4.
+    assert values(env, GOOD, BAD) == [0.5, 0.0]
     data = env.evaluate(TASK, GOOD).results[0].outcome.data
     assert [row["share"] for row in data["criteria"]] == [1.0, 1.0, 1.0]
     assert data["judge"]["model"] == "honest"

@@ -148,10 +148,8 @@ def test_the_next_endpoint_takes_over_and_the_dead_one_rests(
     others = [Request("", ({"role": "user", "content": str(i)},)) for i in range(5)]
     found = replies([nobody, *at(judge_server, "dead", "honest")], *others)
     assert {getattr(r, "model", r) for r in found} == {"honest"}
-    assert judge_server.counts == {
-        "dead": 12,
-        "honest": 5,
-    }  # three calls of four tries, then it rests
+    # Three calls of four tries, then it rests.
+    assert judge_server.counts == {"dead": 12, "honest": 5}
 
 
 def test_an_endpoint_that_rests_alone_is_not_asked(nobody: Endpoint) -> None:

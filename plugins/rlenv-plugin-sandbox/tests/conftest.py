@@ -21,12 +21,7 @@ def below_tmp() -> list[str]:
 HELPERS = str(Path(__file__).parent / "helpers")
 if HELPERS not in sys.path:
     sys.path.append(HELPERS)
-from sandbox_server import (
-    CONNECTIONS,
-    OPENED,
-    TOKEN,
-    Server,
-)
+from sandbox_server import CONNECTIONS, OPENED, TOKEN, Server  # noqa: E402 - found by the line above
 
 
 @pytest.fixture

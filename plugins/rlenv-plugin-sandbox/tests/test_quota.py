@@ -22,7 +22,7 @@ from rlenv.sandbox import Exit, Profile, Session
 from rlenv_plugin_sandbox.docker import Docker
 from rlenv_plugin_sandbox.jail import Jail
 from rlenv_plugin_sandbox.process import Process
-from rlenv_plugin_sandbox.quota import QUOTA, SLOTS, gauges, shared
+from rlenv_plugin_sandbox.quota import gauges, shared
 from rlenv_plugin_sandbox.session import Adapter
 
 # for a state that will come: only a machine that is stuck takes so long, however busy it is
@@ -365,23 +365,6 @@ def test_places_of_ones_own_do_not_count(process: Box) -> None:
         assert Box("process", lambda: Process(places=1), "process").whole(talk) == (0, 0, 0)
 
 
-def test_the_environment_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SLOTS, "7")
-    monkeypatch.delenv(QUOTA, raising=False)
-    with shared("1:4"):
-        assert os.environ[SLOTS] == "4"
-        number = os.environ[QUOTA].split(":")[0]
-        assert number in sets()
-    assert os.environ[SLOTS] == "7"
-    assert QUOTA not in os.environ
-    assert number not in sets()
-
-
-def sets() -> list[str]:
-    """The numbers of the kernel's sets of semaphores."""
-    return [line.split()[1] for line in Path("/proc/sysvipc/sem").read_text().splitlines()]
-
-
 def test_a_quota_that_is_gone_keeps_nobody_waiting(process: Box) -> None:
     async def talk(box: Adapter[Any]) -> list[Exit]:
         with shared("1"):
@@ -393,11 +376,3 @@ def test_a_quota_that_is_gone_keeps_nobody_waiting(process: Box) -> None:
         return ends
 
     assert [end.stdout for end in process.whole(talk)] == [b"42\n"] * 3
-
-
-@pytest.mark.parametrize(
-    "bounds", ["", "0", "0:0", "3:2", "a", "1:", ":2", "-1:2", "1:2:3", "1.5", "1:10001", "²"]
-)
-def test_bounds_that_are_none_are_rejected(bounds: str) -> None:
-    with pytest.raises(ConfigError, match="expected MIN:MAX or N"), shared(bounds):
-        pass

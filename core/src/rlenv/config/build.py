@@ -96,8 +96,9 @@ class _Slots:
         self.names: set[str] = set()  # what settings may call the stages
 
     def all(self, owner: Table, path: str = "", parent: str = "") -> list[Slot]:
-        """The slots of the stages in ``owner``, a table at ``path``; ``parent`` begins their
-        paths.
+        """The slots of the stages in ``owner``, a table at ``path``.
+
+        ``parent`` begins their paths.
         """
         tables = _tables(owner, "stage")
         below = at(path, "stage")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from rlenv.errors import ConfigError, hide
 
-# characters; a shorter value is hidden in the paths that it is part of, and not wherever it is
-# found
+# Characters; a shorter value is hidden in paths that it is part of, not wherever it is found.
 SHORT = 8
 
 
 class File(str):
-    """A path as somebody wrote it; a stage that declares an option so finds the file from any
-    working directory.
+    """A path as somebody wrote it.
+
+    A stage that declares an option so finds the file from any working directory.
 
     Messages show it as it was written too: the value of a ``${VAR}`` may be a secret.
 

@@ -140,8 +140,9 @@ def _misfit(value: object, kind: object, path: str, problems: Problems) -> objec
 def build(
     cls: Callable[..., T], value: object, path: str, problems: Problems, **given: object
 ) -> T:
-    """An object of ``cls`` made of a table; where something is wrong, every mistake is noted and
-    this is a mark.
+    """An object of ``cls`` made of a table.
+
+    Where something is wrong, every mistake is noted and this is a mark.
 
     Args:
         cls: an attrs class, a dataclass, or any class whose constructor has annotated parameters.
@@ -326,7 +327,17 @@ def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
         kind = Any if a and a.converter and not choices else declared
         if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
             default = a.default if a else p.default
-            found.append(Option(p.name, kind, cls, default, a, declared, safe))
+            found.append(
+                Option(
+                    name=p.name,
+                    kind=kind,
+                    owner=cls,
+                    given=default,
+                    attribute=a,
+                    declared=declared,
+                    safe=safe,
+                )
+            )
     return tuple(found), any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
 
 

@@ -25,14 +25,16 @@ class Mark:
 Safe = Annotated[T, Mark(safe=True)]
 """``label: Safe[str] = ""`` declares an option of which no value reaches outside.
 
-It names no host, file, environment variable, module or program, selects no weaker isolation, and is not put
-into a place that takes one of these.  The metadata ``{"safe": True}`` of a field says the same.
+It names no host, file, environment variable, module or program, selects no weaker isolation, and is
+not put into a place that takes one of these.  The metadata ``{"safe": True}`` of a field says the
+same.
 """
 
 Unsafe = Annotated[T, Mark(safe=False)]
-"""``trust: Unsafe[bool] = False`` declares an option that reaches outside although its type cannot tell.
+"""``trust: Unsafe[bool] = False`` declares an option that reaches outside.
 
-The metadata ``{"safe": False}`` of a field says the same, and ``{"safe": ("jail",)}`` allows certain values.
+Its type cannot tell.  The metadata ``{"safe": False}`` of a field says the same, and
+``{"safe": ("jail",)}`` allows certain values.
 """
 
 

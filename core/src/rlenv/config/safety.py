@@ -63,8 +63,9 @@ class Written:
 
 
 def check_option(option: Written, path: str, problems: Problems) -> bool:
-    """Whether the option may be set; where a stranger may not set it, that is noted, with its
-    path.
+    """Whether the option may be set.
+
+    Where a stranger may not set it, that is noted, with its path.
     """
     if problems.code or problems.origin(path) or _is_default(option):
         return True

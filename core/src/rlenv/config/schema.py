@@ -144,8 +144,9 @@ class TaskEntry:
 
 
 def claimed(mapping: Table, own: Collection[str], problems: Problems) -> dict[str, object]:
-    """Each table that is not ``own``, core's, as an object of the class that claims it; notes every
-    mistake.
+    """Each table that is not ``own``, core's, as an object of the class that claims it.
+
+    Notes every mistake.
     """
     claims = by_name("rlenv.tables")
     found: dict[str, object] = {}

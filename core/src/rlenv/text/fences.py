@@ -136,8 +136,14 @@ def _block(text: str, opening: re.Match[str], closing: re.Match[str] | None) -> 
     width = _width(opening)
     if width:
         held = re.sub(r"(?m)^[ \t]+", lambda m: " " * (len(m[0].expandtabs(4)) - width), held)
-    span = opening.start(), outer
-    return Block(held, _language(opening), opening.end(), end, span, closing is not None)
+    return Block(
+        text=held,
+        language=_language(opening),
+        start=opening.end(),
+        end=end,
+        outer=(opening.start(), outer),
+        closed=closing is not None,
+    )
 
 
 def _cut(text: str, opening: re.Match[str]) -> int:

@@ -1,6 +1,4 @@
-"""What of a response is visible: without thinking, channels other than final, and end-of-turn
-marks.
-"""
+"""What of a response is visible: without thinking, other channels and end-of-turn marks."""
 
 from __future__ import annotations
 
@@ -91,8 +89,7 @@ def visible(response: str, thinking: Thinking = "hide") -> str:
 
 
 def read(response: str, thinking: Thinking = "hide") -> VisibleText:
-    """Leave out what a chat's reader would not see: thinking, channels other than final,
-    end-of-turn marks.
+    """Leave out what a chat's reader would not see: thinking, other channels, end-of-turn marks.
 
     ``<think>…</think>`` and its variants are hidden with their marks; a block that is never closed
     reaches to the end.  Once a Harmony channel is opened, only what is in ``final`` is visible.  A

@@ -1,5 +1,6 @@
-"""``python -m rlenv.workers SOCKET LIFE BOARD``: what a pool starts.  The numbers are file
-descriptors.
+"""``python -m rlenv.workers SOCKET LIFE BOARD``: what a pool starts.
+
+The numbers are file descriptors.
 
 This process forks at once: the child is the worker, and the parent its guard.
 """

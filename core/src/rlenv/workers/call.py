@@ -17,8 +17,7 @@ _pools: dict[int | None, Pool] = {}
 
 
 def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None = None) -> object:
-    """Run ``target(*args)`` in a worker, wait for it, and return its value, which is a value of
-    JSON.
+    """Run ``target(*args)`` in a worker, wait for it, and return its value, one of JSON.
 
     An inline stage that calls it says ``waits = True``, so that under an event loop a thread waits.
 

@@ -58,8 +58,9 @@ class Delays:
 
 
 def seconds_in_queues(pid: int) -> dict[str, float]:
-    """Seconds on a run queue, by thread, of a process and its descendants; empty where the kernel
-    does not say.
+    """Seconds on a run queue, by thread, of a process and its descendants.
+
+    Empty where the kernel does not say.
     """
     found: dict[str, float] = {}
     for one in (pid, *descendants(pid)):

@@ -156,10 +156,12 @@ def _failure(worker: Worker, item: Item, kind: str, one: Begun, late: Late | Non
     spent = worker.ended - began
     spent = spent if 0.0 <= spent < worker.ended - worker.born else 0.0
     cpu = late.cpu - max(0.0, base) if late and overdrawn([one], late.cpu) else 0.0
+    seconds = (spent, cpu)
     try:
-        return item.fail(kind, message, mark, item.partial and wire.load(item.partial), spent, cpu)
+        partial = item.partial and wire.load(item.partial)
+        return item.fail(kind, message, mark, partial, *seconds)
     except Exception:  # noqa: BLE001 - it may have written anything before it died
-        return item.fail(kind, message, mark, None, spent, cpu)
+        return item.fail(kind, message, mark, None, *seconds)
 
 
 def ending(worker: Worker) -> str:

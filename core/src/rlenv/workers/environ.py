@@ -34,8 +34,9 @@ def is_visible(name: str) -> bool:
 
 
 def visible_env(allowed: Env) -> dict[str, str]:
-    """The variables that are visible to all functions, and those that are allowed; all where that
-    is None.
+    """The variables that are visible to all functions, and those that are allowed.
+
+    All where that is None.
     """
     return {
         name: value

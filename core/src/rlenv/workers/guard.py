@@ -106,8 +106,9 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def limit_memory(room: int) -> None:
-    """Allow this process so many bytes of memory beyond what it has now; 0, and other than Linux,
-    sets no limit.
+    """Allow this process so many bytes of memory beyond what it has now.
+
+    0, and other than Linux, sets no limit.
 
     RLIMIT_DATA counts private writable memory; reserved addresses, such as those of the C library's
     arenas for threads, are free.  The caller looks for shared memory (``process.Worker.hoards``).

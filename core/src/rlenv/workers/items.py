@@ -22,9 +22,8 @@ _numbers = count(1)
 TARGET = 0.01  # seconds of work in one message
 HEAVY = 64 << 20  # bytes of payloads that a stream holds
 LEAD = 1 << 15  # payloads that a stream may be ahead of its slowest one
-Decode: TypeAlias = Callable[
-    [object], object
-]  # checks what a worker sent; raises where it does not fit
+# Checks what a worker sent; raises where it does not fit.
+Decode: TypeAlias = Callable[[object], object]
 
 
 @define(eq=False)

@@ -86,8 +86,9 @@ class Monitor:
             self.selector.modify(worker.socket, events, worker)
 
     def freest(self, item: Item) -> tuple[Worker, int] | None:
-        """The worker with the least to do that has room for this item, and how much; a fresh one
-        for a solo.
+        """The worker with the least to do that has room for this item, and how much.
+
+        A fresh one for a solo.
         """
         free = [(worker, space) for worker in self.workers if (space := worker.room(item))]
         return min(free, key=lambda one: (item.solo and one[0].last_seq, one[0].load), default=None)
@@ -202,8 +203,9 @@ class Monitor:
             self._last = None
 
     def refused(self, known: Known) -> Failed | None:
-        """Why items of this program cannot run; after a while it gets another chance, as a new
-        one.
+        """Why items of this program cannot run.
+
+        After a while it gets another chance, as a new one.
         """
         if known.broken is not None and time.monotonic() - known.broken_at > FORGIVEN:
             self._programs.pop(known.number, None)

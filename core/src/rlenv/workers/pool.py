@@ -247,8 +247,9 @@ def shared_pool(
     secret: bytes | None = None,
     env: Env = None,
 ) -> Pool:
-    """The pool of this process with this size, memory limit, secret and environment; made on
-    demand.
+    """The pool of this process with this size, memory limit, secret and environment.
+
+    Made on demand.
 
     Every call counts as one user; ``release`` gives it back, and the last release ends the pool.
     """

@@ -107,8 +107,9 @@ class Worker:
         self.push()
 
     def push(self) -> bool:
-        """Go on sending; whether all is sent.  A dead worker takes everything: its death is seen
-        elsewhere.
+        """Go on sending; whether all is sent.
+
+        A dead worker takes everything: its death is seen elsewhere.
         """
         try:
             while self.unsent:
@@ -154,8 +155,9 @@ class Worker:
         self.send(wire.record(known.number, first, pickle.dumps([item.blob for item in items])))
 
     def starts(self, pid: int) -> None:
-        """It says that it is ready, before anything else runs there; from now on its number means
-        no other.
+        """It says that it is ready, before anything else runs there.
+
+        From now on its number means no other.
         """
         self.ready = True
         self.pid = pid
@@ -233,8 +235,9 @@ class Worker:
             return b""
 
     def dead(self) -> bool:
-        """Whether the guard has ended or is stopped; it stays a zombie, so that its session keeps
-        its number.
+        """Whether the guard has ended or is stopped.
+
+        It stays a zombie, so that its session keeps its number.
         """
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return self.popen.poll() is not None
@@ -280,8 +283,9 @@ class Worker:
         return 0 < self._memory < held
 
     def listen(self) -> bool:
-        """Keep the end of what it wrote to stderr, a little at a time; False once nothing more can
-        come.
+        """Keep the end of what it wrote to stderr, a little at a time.
+
+        False once nothing more can come.
         """
         try:
             data = os.read(self.stderr, wire.CHUNK)
@@ -291,8 +295,9 @@ class Worker:
         return bool(data)
 
     def kill(self) -> None:
-        """End the worker and what descends from it; its guard, which is waited for, does so too
-        where it still can.
+        """End the worker and what descends from it.
+
+        Its guard, which is waited for, does so too where it still can.
         """
         self.ended = time.monotonic()
         strays = guard.descendants(self.popen.pid)

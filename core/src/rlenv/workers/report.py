@@ -72,8 +72,9 @@ def crowded() -> bool:
 
 
 def own_seconds() -> float:
-    """CPU time of this process, its threads and its children, running and waited for; cheap where
-    it has none.
+    """CPU time of this process, its threads and its children, running and waited for.
+
+    Cheap where it has none.
     """
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

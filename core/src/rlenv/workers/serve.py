@@ -102,16 +102,18 @@ class Server:
             self.flush()
 
     def count(self, seq: int, problem: str, report: SlotReport) -> None:
-        """Say before a result whether a worn worker may have caused it; then the rest is for
-        another.
+        """Say before a result whether a worn worker may have caused it.
+
+        Then the rest is for another.
         """
         if self.wear.count(problem) or report.worn:
             self.board.q[b.REVOKED] = sys.maxsize
             self.say(wire.WORN, seq)
 
     def close_item(self, report: SlotReport) -> None:
-        """An item has ended; a runner that closed the socket ends its worker while the cause is
-        known.
+        """An item has ended.
+
+        A runner that closed the socket ends its worker while the cause is known.
         """
         try:
             os.get_inheritable(self.fd)
@@ -120,8 +122,9 @@ class Server:
         report.close()
 
     def build(self, number: int, factory: str | None, blob: bytes) -> None:
-        """Make the runner of a program; what goes wrong is told to the caller.  No factory: forget
-        it.
+        """Make the runner of a program; what goes wrong is told to the caller.
+
+        No factory: forget it.
         """
         if factory is None:
             self._close_runner(self.runners.pop(number, None))
@@ -147,13 +150,18 @@ class Server:
         self._spent_since = monotonic()
 
     def failed(self, seq: int, err: BaseException, report: SlotReport) -> None:
-        """Tell what a runner raised; where the memory ran out, end: a full heap is not trusted
-        again.
+        """Tell what a runner raised.
+
+        Where the memory ran out, end: a full heap is not trusted again.
         """
         with suppress(wire.WireError):
             self.wear.repair()
         full = isinstance(err, MemoryError)
-        kind = "memory" if full else "contract" if isinstance(err, wire.WireError) else "error"
+        kind = "error"
+        if full:
+            kind = "memory"
+        elif isinstance(err, wire.WireError):
+            kind = "contract"
         try:
             if full:
                 limit_memory(self.memory and HEADROOM)  # room to report it

@@ -33,8 +33,9 @@ class Program:
 
 @frozen
 class Done:
-    """The runner returned.  ``value`` is a value of JSON: a tuple arrives as a list, the keys of a
-    dict as text.
+    """The runner returned.
+
+    ``value`` is a value of JSON: a tuple arrives as a list, the keys of a dict as text.
     """
 
     value: object

@@ -24,7 +24,17 @@ LONGEST_MESSAGE = 2_000  # characters of why there is no result
 LONGEST_SENT = 1 << 30  # bytes of one record to a worker
 # What JSONEncoder.encode makes for each value anew, without its search for what holds itself.
 _default = JSONEncoder().default
-_encode = c_make_encoder(None, _default, encode_basestring, None, ":", ",", *(False, False, True))
+_encode = c_make_encoder(
+    markers=None,
+    default=_default,
+    encoder=encode_basestring,
+    indent=None,
+    key_separator=":",
+    item_separator=",",
+    sort_keys=False,
+    skipkeys=False,
+    allow_nan=True,
+)
 _decode = JSONDecoder().raw_decode
 unpickle = pickle.loads  # in a worker, of what its caller sent
 
@@ -60,8 +70,9 @@ def dump(value: object) -> bytes:
 
 
 def weight(body: bytes) -> int:
-    """Bytes, with more for values: who reads them holds all workers up.  A comma in a text is
-    none.
+    """Bytes, with more for values: who reads them holds all workers up.
+
+    A comma in a text is none.
     """
     values = sum(map(body.count, b",[{")) if len(body) > CHUNK >> 6 else 0
     if len(body) + 40 * values > LONGEST > 40 * (body.count(b'"') - body.count(b'\\"')):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import re
 import signal
@@ -11,6 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+
+from deeds_memory import (  # noqa: F401 - DEEDS finds them among the globals
+    eat,
+    eat_at_once,
+    eat_shared,
+    eat_shared_file,
+    eat_slowly,
+)
 
 SECONDS = 0.2  # for what never ends; everything else has ample time, however loaded the machine
 ENDLESS = {"spin", "sleep", "regex", "shout", "slow_result", "eat"}
@@ -36,12 +43,6 @@ def sleep(report, seconds=3600.0):
 
 def regex(report):
     return re.match(r"(a+)+$", "a" * 60 + "b")
-
-
-def eat(report):
-    hoard = []
-    while True:
-        hoard.append(bytearray(1 << 24))
 
 
 def leave(report, status=3):
@@ -348,35 +349,6 @@ def call_inside(report, pid_too):
 def slow_factory(blob):
     time.sleep(0.3)
     return lambda payload, report: payload
-
-
-def eat_at_once(report):
-    return len(bytearray(10 << 30))
-
-
-def eat_slowly(report):
-    kept = []
-    while True:
-        kept.append(bytearray(1 << 20))
-        time.sleep(0.001)
-
-
-def eat_shared(report):
-    kept = []
-    while True:
-        kept.append(mmap.mmap(-1, 1 << 24))
-        kept[-1].write(bytes(1 << 24))
-
-
-def eat_shared_file(report):
-    fd = os.memfd_create("eaten")
-    size = 0
-    while True:
-        size += 1 << 24
-        os.ftruncate(fd, size)
-        with mmap.mmap(fd, size) as mapped:
-            mapped[size - (1 << 24) :] = b"x" * (1 << 24)
-            time.sleep(0.01)
 
 
 def start_threads(report, count):

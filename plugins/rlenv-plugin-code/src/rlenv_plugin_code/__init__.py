@@ -1,9 +1,7 @@
 """Untrusted programs, for rlenv: compiled, run, compared, limited and timed.
 
 Stages: ``code/compile``, ``code/run``, ``code/diff``, ``code/limits``, ``code/style``,
-``code/speed`` and
-``code/tests``.
-Importing this module imports none of them.
+``code/speed`` and ``code/tests``. Importing this module imports none of them.
 """
 
 from __future__ import annotations

@@ -23,9 +23,8 @@ __all__ = [
 ]
 
 SMALL = 64  # bytes of a value that is kept as it is
-SENT_BYTES = (
-    44 << 20
-)  # of all values and the executable of one response; a worker sends a third more, at most 64 MiB
+# Of all values and the executable of one response; a worker sends a third more, at most 64 MiB.
+SENT_BYTES = 44 << 20
 
 Status: TypeAlias = Literal[
     "ok",  # it answered

@@ -50,8 +50,9 @@ def _doc(text: str) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class Boxed:
-    """The options of a stage that uses a sandbox; where stages have the same, they share warm
-    processes.
+    """The options of a stage that uses a sandbox.
+
+    Where stages have the same, they share warm processes.
     """
 
     isolation: str = field(

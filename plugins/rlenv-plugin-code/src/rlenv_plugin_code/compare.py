@@ -54,8 +54,9 @@ class Rules:
 
 @frozen
 class Difference:
-    """The first difference: where, and what was there.  It holds what was expected, so it is
-    private.
+    """The first difference: where, and what was there.
+
+    It holds what was expected, so it is private.
     """
 
     place: str

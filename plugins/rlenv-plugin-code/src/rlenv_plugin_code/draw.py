@@ -153,7 +153,9 @@ def _check_parts(kind: str, rest: list[Any], path: str, depth: int, *, hashable:
         if kind == "str" and hi and not rest[0]:
             raise BadSchema(path, "text of an empty alphabet has no characters")
         most = int(hi)
-    parts = rest if inner is None else rest[:inner] if kind not in ("str", "bool") else []
+    parts = rest[:inner]
+    if inner is not None and kind in ("str", "bool"):
+        parts = []  # their parts are no schemas
     total = 0
     for place, part in enumerate(parts, 1):
         keyed = hashable or kind == "set" or (kind == "dict" and place == 1)

@@ -1,5 +1,6 @@
-"""Programs whose worth is sure, over every kind of task; hook ``rlenv_examples``.  They are in
-``examples.toml``.
+"""Programs whose worth is sure, over every kind of task; hook ``rlenv_examples``.
+
+They are in ``examples.toml``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The languages: one entry each.  A new one is one more entry, and a shim if its functions are to
-be called.
+"""The languages: one entry each.
+
+A new one is one more entry, and a shim if its functions are to be called.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ class SuiteSpec:
 
 @frozen
 class Mutated:
-    """``sources[0]`` is the golden program; ``what[i]`` says what is wrong with ``sources[i +
-    1]``.
+    """``sources[0]`` is the golden program.
+
+    ``what[i]`` says what is wrong with ``sources[i + 1]``.
     """
 
     sources: tuple[str, ...]
@@ -76,8 +77,9 @@ def suite_of(task: Task, default: int) -> SuiteSpec:
 
 
 async def mutated(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
-    """The programs of a task; mutants that answer every reference input like the golden program are
-    left out.
+    """The programs of a task.
+
+    Mutants that answer every reference input like the golden program are left out.
 
     The same for every response to a task, and made once per process.
 

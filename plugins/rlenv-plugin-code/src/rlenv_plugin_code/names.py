@@ -18,8 +18,9 @@ MOST = 200_000  # names of one program
 
 @frozen
 class Names:
-    """(dotted name, line of the source) of what is imported and of what is used; ``.x`` for any
-    attribute x.
+    """(dotted name, line of the source) of what is imported and of what is used.
+
+    ``.x`` for any attribute x.
     """
 
     imports: tuple[tuple[str, int], ...]

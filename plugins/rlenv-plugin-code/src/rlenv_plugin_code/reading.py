@@ -164,7 +164,9 @@ def _called(data: Mapping[str, Any]) -> str:
     from .inspecting import called_in
 
     tests = data.get("test")
-    lines = [tests] if isinstance(tests, str) else tests if isinstance(tests, list) else []
+    lines: list[object] = tests if isinstance(tests, list) else []
+    if isinstance(tests, str):
+        lines = [tests]
     names = called_in([line for line in lines if isinstance(line, str)])
     if len(names) == 1:
         return names[0]

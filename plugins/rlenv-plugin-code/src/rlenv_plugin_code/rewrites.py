@@ -1,5 +1,6 @@
-"""Rewrites of a response that keep what its program does, and such as change it; hook
-``rlenv_rewrites``.
+"""Rewrites of a response that keep what its program does, and such as change it.
+
+Hook ``rlenv_rewrites``.
 
 They apply to responses with exactly one fenced block of Python, so that what they do is sure.
 """

@@ -1,5 +1,6 @@
-"""The tests of a task, ``task.info["tests"]``, with types.  Plain data; ``reading.tests_of`` reads
-and checks it.
+"""The tests of a task, ``task.info["tests"]``, with types.  Plain data.
+
+``reading.tests_of`` reads and checks it.
 """
 
 from __future__ import annotations

@@ -30,8 +30,9 @@ def families(given: str, model: str = "") -> frozenset[str]:
 
 
 def count(found: Iterable[frozenset[str]]) -> int:
-    """How many of these models, or groups of them, have no maker in common; unknown ones do not
-    count.
+    """How many of these models, or groups of them, have no maker in common.
+
+    Unknown ones do not count.
     """
     groups: list[frozenset[str]] = []
     for each in filter(None, found):

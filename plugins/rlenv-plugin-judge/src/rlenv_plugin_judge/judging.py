@@ -122,8 +122,9 @@ class Judge:
         return tuple(found)
 
     def client(self) -> Transport:
-        """What carries the requests; equal judges of one process share connections, budget and
-        cache.
+        """What carries the requests.
+
+        Equal judges of one process share connections, budget and cache.
 
         Raises:
             ConfigError: as ``resolved`` and ``endpoints``; a key's variable that is not set.
@@ -256,8 +257,10 @@ class Judging:
     def survey(self, tasks: Sequence[Task]) -> list[str]:  # noqa: ARG002 - the same for all tasks
         """What a reader of rewards should know."""
         return [
-            "only a judge decides here, and no program checks anything: add a stage that does, or"
-            " audit the judge"
+            (
+                "only a judge decides here, and no program checks anything: add a stage that does,"
+                " or audit the judge"
+            )
         ]
 
     async def verdict(
@@ -330,8 +333,9 @@ def blank(response: str) -> Outcome | None:
 
 
 def facts(verdict: Verdict) -> dict[str, Any]:
-    """What of a verdict is next to its score; the reason is the operator's, it may quote the
-    reference.
+    """What of a verdict is next to its score.
+
+    The reason is the operator's, it may quote the reference.
     """
     return {
         "model": verdict.model,

@@ -1,5 +1,6 @@
-"""Sandboxes for rlenv: the adapters of `rlenv.sandbox`.  Importing this module imports none of
-them.
+"""Sandboxes for rlenv: the adapters of `rlenv.sandbox`.
+
+Importing this module imports none of them.
 """
 
 from __future__ import annotations

@@ -60,8 +60,9 @@ class Meter:
         self.now = _Reading(0.0)
 
     def rest(self, since: float = 0.0) -> bool:
-        """It has answered, or is to be killed: from then on it is asked nothing; whether it was not
-        before, either.
+        """It has answered, or is to be killed: from then on it is asked nothing.
+
+        Returns whether it was asked nothing before, either.
         """
         rested = self._rests is not None
         if not rested:
@@ -146,8 +147,9 @@ class Span:
 
     @property
     def since(self) -> _Reading:
-        """When it began, or its program did; what was used before is known from the first look
-        after that.
+        """When it began, or its program did.
+
+        What was used before is known from the first look after that.
         """
         begun = max(self.began, self.meter.begun)
         looked = self.meter.looked

@@ -1,5 +1,6 @@
-"""The sandboxes of this process: leased, kept warm, made anew when broken; shared by all event
-loops.
+"""The sandboxes of this process: leased, kept warm, made anew when broken.
+
+Shared by all event loops.
 """
 
 from __future__ import annotations
@@ -86,8 +87,7 @@ class Pool(Generic[P]):
     """At most ``places`` programs at work, of any profile, and as many that run beside others.
 
     Who waited longest is served first: a place that is given back is handed on, never up for grabs
-    while
-    somebody waits.  Idle ones of other profiles make room.
+    while somebody waits.  Idle ones of other profiles make room.
 
     Args:
         adapter: its name in a quota.

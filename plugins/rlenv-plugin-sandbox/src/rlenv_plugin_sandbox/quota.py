@@ -71,8 +71,9 @@ class Quota:
         self._left -= self._left > 0
 
     def spare(self) -> bool:
-        """Whether there are more than are to stay warm; then one counts as ended, which is to be
-        returned.
+        """Whether there are more than are to stay warm.
+
+        Then one counts as ended, which is to be returned.
         """
         kept = [(_TAKEN, self._least)] * (self._least > 0)  # 0 would be to wait for 0
         may = self._change((_TAKEN, -self._least - 1), *kept)

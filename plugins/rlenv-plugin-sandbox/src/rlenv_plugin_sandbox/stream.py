@@ -61,8 +61,9 @@ def _plain(data: bytes) -> bytes:
 
 
 class Link:
-    """Frames over a connected socket, plain or of TLS, which it owns from now on; of at most
-    ``most`` bytes.
+    """Frames over a connected socket, plain or of TLS, which it owns from now on.
+
+    A frame has at most ``most`` bytes.
     """
 
     def __init__(
@@ -80,8 +81,9 @@ class Link:
         return LinkLost(why)
 
     async def send(self, kind: int, *parts: bytes, until: float | None = None) -> None:
-        """Send one frame, until this moment (of ``time.monotonic``).  Canceled in the middle, the
-        link is lost.
+        """Send one frame, until this moment (of ``time.monotonic``).
+
+        Canceled in the middle, the link is lost.
 
         Raises:
             LinkLost: the other side is gone, or did not take the frame in time.

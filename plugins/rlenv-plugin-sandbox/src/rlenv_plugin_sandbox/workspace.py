@@ -57,8 +57,9 @@ class Workspaces:
 
 
 class WorkspaceSession:
-    """See `rlenv.sandbox.Session`; it is its own `Workspace`, and holds a place only while a
-    program runs.
+    """See `rlenv.sandbox.Session`.
+
+    It is its own `Workspace`, and holds a place only while a program runs.
     """
 
     def __init__(self, lease: Lease, profile: Profile, isolation: Tier) -> None:

@@ -68,7 +68,8 @@ def test_descriptors_that_are_sent_do_not_arrive(place: Any) -> None:
 import array
 channel = socket.socket(fileno=3)
 for n in range(50):
-    channel.sendmsg([b"\\1\\0\\0\\0x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2] * 20))])
+    rights = array.array("i", [0, 1, 2] * 20)
+    channel.sendmsg([b"\\1\\0\\0\\0x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
 """,
     )
     assert talk.frames == [b"x"] * 3

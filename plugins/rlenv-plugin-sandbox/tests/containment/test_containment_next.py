@@ -8,9 +8,20 @@ from typing import Any
 LEAVE = """
 tag = "canary-of-the-run-before"
 os.makedirs("/tmp/deep/" + tag)
-for name in ("f", "json.py", "typing.py", "sitecustomize.py", "usercustomize.py", "encodings.py", ".stdin", "main.py"):
-    with open("/tmp/" + name, "w") as file: file.write("raise SystemExit(%r)" % tag)
-    with open("/tmp/deep/" + name, "w") as file: file.write(tag)
+for name in (
+    "f",
+    "json.py",
+    "typing.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "encodings.py",
+    ".stdin",
+    "main.py",
+):
+    with open("/tmp/" + name, "w") as file:
+        file.write("raise SystemExit(%r)" % tag)
+    with open("/tmp/deep/" + name, "w") as file:
+        file.write(tag)
 os.symlink("/tmp/deep", "/tmp/link")
 os.chmod("/tmp/deep", 0)
 attempt(lambda: os.chmod("/tmp", 0o000))
@@ -33,8 +44,19 @@ found = [os.path.join(a, n) for a, b, c in os.walk("/tmp") for n in b + c]
 name = ctypes.create_string_buffer(64)
 libc.prctl(16, name, 0, 0, 0)
 mask = os.umask(0o022)
-tell([found, "canary" in str([sys.path, dict(os.environ), name.value]), mask, resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 10,
-      signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL, random.random(), os.stat("/tmp").st_mode, os.getpid(), os.listdir("/dev/shm")])
+tell(
+    [
+        found,
+        "canary" in str([sys.path, dict(os.environ), name.value]),
+        mask,
+        resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 10,
+        signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL,
+        random.random(),
+        os.stat("/tmp").st_mode,
+        os.getpid(),
+        os.listdir("/dev/shm"),
+    ]
+)
 """
 
 
@@ -63,7 +85,15 @@ if not os.fork(): time.sleep(100)
 import fcntl
 top = os.open("/tmp", os.O_RDONLY)
 here = os.stat("/tmp")
-tell([os.listdir("/tmp"), attempt(lambda: fcntl.flock(top, fcntl.LOCK_EX | fcntl.LOCK_NB)), here.st_mtime_ns, here.st_nlink, here.st_uid])
+tell(
+    [
+        os.listdir("/tmp"),
+        attempt(lambda: fcntl.flock(top, fcntl.LOCK_EX | fcntl.LOCK_NB)),
+        here.st_mtime_ns,
+        here.st_nlink,
+        here.st_uid,
+    ]
+)
 """
     first, _, second = place.several([look, sly, look])
     assert first.stdout == second.stdout, second.stderr

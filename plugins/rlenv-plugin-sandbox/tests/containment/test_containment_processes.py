@@ -15,10 +15,16 @@ import pytest
 def test_it_sees_and_signals_only_itself(place: Any) -> None:
     said = place.said(f"""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-reached = [pid for pid in [*range(2, 400), {os.getpid()}, os.getppid() or 99999] if attempt(lambda: os.kill(pid, 0)) != "refused"]
+reached = [
+    pid
+    for pid in [*range(2, 400), {os.getpid()}, os.getppid() or 99999]
+    if attempt(lambda: os.kill(pid, 0)) != "refused"
+]
 group = attempt(lambda: os.kill(0, signal.SIGTERM))
 everybody = attempt(lambda: os.kill(-1, signal.SIGTERM))
-opened = [pid for pid in range(2, 400) if attempt(lambda: os.close(os.pidfd_open(pid))) != "refused"]
+opened = [
+    pid for pid in range(2, 400) if attempt(lambda: os.close(os.pidfd_open(pid))) != "refused"
+]
 tell([os.getpid(), os.getppid(), os.getpgrp() != 0, reached, opened])
 """)
     assert said == [1, 0, True, [], []]
@@ -33,7 +39,9 @@ from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.jail import Jail
 async def main():
     session = await Jail(places=1).open(Profile())
-    await session.start("import os\\nprint(os.getpgrp() == os.getpid())\\nos.kill(0, 10)\\nos.killpg(0, 15)")
+    await session.start(
+        "import os\\nprint(os.getpgrp() == os.getpid())\\nos.kill(0, 10)\\nos.killpg(0, 15)"
+    )
     end = await session.finish()
     print(end.stdout.decode().strip(), "survived", flush=True)
     await session.close()

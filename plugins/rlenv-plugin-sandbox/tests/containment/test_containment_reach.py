@@ -38,10 +38,17 @@ wrote = []
 for folder, folders, names in os.walk("/"):
     if folder.startswith("/tmp"): continue
     if len(wrote) > 20: break
-    for do in (lambda: os.close(os.open(folder + "/x", os.O_CREAT | os.O_WRONLY)), lambda: os.mkdir(folder + "/y"),
-               lambda: os.chmod(folder, 0o777), lambda: os.utime(folder), lambda: os.rename(folder, folder + "z"),
-               lambda: os.symlink("a", folder + "/s"), lambda: os.mkfifo(folder + "/f")):
-        if attempt(do) != "refused": wrote.append(folder)
+    for do in (
+        lambda: os.close(os.open(folder + "/x", os.O_CREAT | os.O_WRONLY)),
+        lambda: os.mkdir(folder + "/y"),
+        lambda: os.chmod(folder, 0o777),
+        lambda: os.utime(folder),
+        lambda: os.rename(folder, folder + "z"),
+        lambda: os.symlink("a", folder + "/s"),
+        lambda: os.mkfifo(folder + "/f"),
+    ):
+        if attempt(do) != "refused":
+            wrote.append(folder)
     if folder.count("/") >= 3: folders.clear()
 tell([top, wrote])
 """)
@@ -131,43 +138,95 @@ def test_the_kernel_gives_nothing_away(place: Any) -> None:
     said = place.said("""
 text = ctypes.c_char_p(b"/tmp")
 page = ctypes.create_string_buffer(4096)
-tell([what for what, do in {
-    "ptrace": lambda: call(101, 0, 0, 0, 0), "read memory": lambda: call(310, 1, page, 1, page, 1, 0),
-    "write memory": lambda: call(311, 1, page, 1, page, 1, 0), "keys": lambda: call(250, 0, -3, 1, 0, 0),
-    "a key": lambda: call(248, b"user", b"k", b"v", 1, -4), "ask keys": lambda: call(249, b"user", b"k", b"v", -4),
-    "io_uring": lambda: call(425, 8, page), "bpf": lambda: call(321, 0, page, 64),
-    "perf": lambda: call(298, page, 0, -1, -1, 0), "userfaultfd": lambda: call(323, 1),
-    "user namespace": lambda: call(272, 0x10000000), "mount namespace": lambda: call(272, 0x20000),
-    "clone in a namespace": lambda: call(56, 0x10000000 | 17, 0, 0, 0, 0), "setns": lambda: call(308, 3, 0),
-    "mount": lambda: call(165, text, text, b"tmpfs", 0, 0), "umount": lambda: call(166, text, 2),
-    "bind": lambda: call(165, b"/usr", text, 0, 4096, 0), "fsopen": lambda: call(430, b"tmpfs", 0),
-    "open_tree": lambda: call(428, -100, b"/", 1), "pivot_root": lambda: call(155, text, text),
-    "chroot": lambda: os.chroot("/tmp"), "handles": lambda: call(303, -100, b"/", page, page, 0),
-    "sysv memory": lambda: call(29, 1234, 4096, 0o1666), "sysv queue": lambda: call(68, 1234, 0o1666),
-    "sysv semaphore": lambda: call(64, 1234, 1, 0o1666), "posix queue": lambda: call(240, b"q", 0o102, 0o666, 0),
-    "unix socket": lambda: socket.socket(socket.AF_UNIX), "internet": lambda: socket.socket(),
-    "raw": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW), "netlink": lambda: socket.socket(16, 3, 0),
-    "packets": lambda: socket.socket(17, 3, 0), "vsock": lambda: socket.socket(40, 1, 0),
-    "crypto": lambda: socket.socket(38, 5, 0), "tcp pair": lambda: socket.socketpair(socket.AF_INET),
-    "typing": lambda: __import__("fcntl").ioctl(0, 0x5412, b"x"), "user 0": lambda: os.setuid(0),
-    "groups": lambda: os.setgroups([0]), "hostname": lambda: socket.sethostname("x"), "clock": lambda: time.clock_settime(0, 0),
-    "swap": lambda: call(167, text, 0), "reboot": lambda: call(169, 0, 0, 0, 0), "module": lambda: call(175, page, 1, b""),
-    "kernel log": lambda: call(103, 3, page, 4096), "accounting": lambda: call(163, 0), "quota": lambda: call(179, 0, 0, 0, page),
-    "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)), "limits of another": lambda: resource.prlimit(2, 7),
-    "fanotify": lambda: call(300, 0, 0), "inotify": lambda: call(294, 0), "execute": lambda: os.execv("/bin/true", ["x"]),
-    "a device": lambda: os.mknod("/tmp/d", 0o20666, os.makedev(1, 1)), "another personality": lambda: call(135, 0x0400000),
-    "segments": lambda: call(154, 1, page, 16), "ports": lambda: call(172, 3), "secret memory": lambda: call(447, 0),
-    "pidfd_getfd": lambda: call(438, 3, 0, 0), "process_madvise": lambda: call(440, 3, 0, 0, 0, 0), "nice": lambda: os.setpriority(0, 0, -5),
-}.items() if attempt(do) != "refused" and what != "nice"])
+tell(
+    [
+        what
+        for what, do in {
+            "ptrace": lambda: call(101, 0, 0, 0, 0),
+            "read memory": lambda: call(310, 1, page, 1, page, 1, 0),
+            "write memory": lambda: call(311, 1, page, 1, page, 1, 0),
+            "keys": lambda: call(250, 0, -3, 1, 0, 0),
+            "a key": lambda: call(248, b"user", b"k", b"v", 1, -4),
+            "ask keys": lambda: call(249, b"user", b"k", b"v", -4),
+            "io_uring": lambda: call(425, 8, page),
+            "bpf": lambda: call(321, 0, page, 64),
+            "perf": lambda: call(298, page, 0, -1, -1, 0),
+            "userfaultfd": lambda: call(323, 1),
+            "user namespace": lambda: call(272, 0x10000000),
+            "mount namespace": lambda: call(272, 0x20000),
+            "clone in a namespace": lambda: call(56, 0x10000000 | 17, 0, 0, 0, 0),
+            "setns": lambda: call(308, 3, 0),
+            "mount": lambda: call(165, text, text, b"tmpfs", 0, 0),
+            "umount": lambda: call(166, text, 2),
+            "bind": lambda: call(165, b"/usr", text, 0, 4096, 0),
+            "fsopen": lambda: call(430, b"tmpfs", 0),
+            "open_tree": lambda: call(428, -100, b"/", 1),
+            "pivot_root": lambda: call(155, text, text),
+            "chroot": lambda: os.chroot("/tmp"),
+            "handles": lambda: call(303, -100, b"/", page, page, 0),
+            "sysv memory": lambda: call(29, 1234, 4096, 0o1666),
+            "sysv queue": lambda: call(68, 1234, 0o1666),
+            "sysv semaphore": lambda: call(64, 1234, 1, 0o1666),
+            "posix queue": lambda: call(240, b"q", 0o102, 0o666, 0),
+            "unix socket": lambda: socket.socket(socket.AF_UNIX),
+            "internet": lambda: socket.socket(),
+            "raw": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW),
+            "netlink": lambda: socket.socket(16, 3, 0),
+            "packets": lambda: socket.socket(17, 3, 0),
+            "vsock": lambda: socket.socket(40, 1, 0),
+            "crypto": lambda: socket.socket(38, 5, 0),
+            "tcp pair": lambda: socket.socketpair(socket.AF_INET),
+            "typing": lambda: __import__("fcntl").ioctl(0, 0x5412, b"x"),
+            "user 0": lambda: os.setuid(0),
+            "groups": lambda: os.setgroups([0]),
+            "hostname": lambda: socket.sethostname("x"),
+            "clock": lambda: time.clock_settime(0, 0),
+            "swap": lambda: call(167, text, 0),
+            "reboot": lambda: call(169, 0, 0, 0, 0),
+            "module": lambda: call(175, page, 1, b""),
+            "kernel log": lambda: call(103, 3, page, 4096),
+            "accounting": lambda: call(163, 0),
+            "quota": lambda: call(179, 0, 0, 0, page),
+            "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
+            "limits of another": lambda: resource.prlimit(2, 7),
+            "fanotify": lambda: call(300, 0, 0),
+            "inotify": lambda: call(294, 0),
+            "execute": lambda: os.execv("/bin/true", ["x"]),
+            "a device": lambda: os.mknod("/tmp/d", 0o20666, os.makedev(1, 1)),
+            "another personality": lambda: call(135, 0x0400000),
+            "segments": lambda: call(154, 1, page, 16),
+            "ports": lambda: call(172, 3),
+            "secret memory": lambda: call(447, 0),
+            "pidfd_getfd": lambda: call(438, 3, 0, 0),
+            "process_madvise": lambda: call(440, 3, 0, 0, 0, 0),
+            "nice": lambda: os.setpriority(0, 0, -5),
+        }.items()
+        if attempt(do) != "refused" and what != "nice"
+    ]
+)
 """)
     assert said == []
 
 
 def test_the_load_of_the_machine_is_not_told(place: Any) -> None:
     said = place.said("""
-files = ["/proc/loadavg", "/proc/pressure/cpu", "/proc/stat", "/proc/uptime", "/proc/meminfo", "/sys/fs/cgroup"]
+files = [
+    "/proc/loadavg",
+    "/proc/pressure/cpu",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/meminfo",
+    "/sys/fs/cgroup",
+]
 block = ctypes.create_string_buffer(256)
-tell([[f for f in files if os.path.exists(f)], attempt(os.getloadavg), libc.sysinfo(block), any(block.raw)])
+tell(
+    [
+        [f for f in files if os.path.exists(f)],
+        attempt(os.getloadavg),
+        libc.sysinfo(block),
+        any(block.raw),
+    ]
+)
 """)
     assert said == [[], "refused", -1, False]
 
@@ -194,8 +253,15 @@ fd, page = os.open(os.__file__, os.O_RDONLY), bytearray(64)
 mapped = __import__("mmap").mmap(fd, 4096, prot=1)
 import ctypes
 address = ctypes.addressof(ctypes.c_char.from_buffer_copy(b"x"))
-tell([os.preadv(fd, [page], 0), attempt(lambda: os.preadv(fd, [page], 0, os.RWF_NOWAIT)),
-      libc.mincore(ctypes.c_void_p(address & ~4095), ctypes.c_size_t(4096), ctypes.create_string_buffer(8))])
+tell(
+    [
+        os.preadv(fd, [page], 0),
+        attempt(lambda: os.preadv(fd, [page], 0, os.RWF_NOWAIT)),
+        libc.mincore(
+            ctypes.c_void_p(address & ~4095), ctypes.c_size_t(4096), ctypes.create_string_buffer(8)
+        ),
+    ]
+)
 """
     assert place.said(program) == [64, "refused", -1]
 
@@ -204,7 +270,14 @@ def test_users_and_rights_are_nobodys(place: Any) -> None:
     said = place.said("""
 header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(*[7] * 6)
 libc.capget(header, data)
-tell([list(data), libc.prctl(39, 0, 0, 0, 0), [c for c in range(64) if libc.prctl(23, c, 0, 0, 0) == 1], os.getgroups()])
+tell(
+    [
+        list(data),
+        libc.prctl(39, 0, 0, 0, 0),
+        [c for c in range(64) if libc.prctl(23, c, 0, 0, 0) == 1],
+        os.getgroups(),
+    ]
+)
 """)
     assert said[:3] == [[0] * 6, 1, []]
     assert set(said[3]) <= {65534}
@@ -215,7 +288,8 @@ def test_programs_that_change_their_user_gain_nothing(place: Any) -> None:
 for p in /bin/su /usr/bin/sudo /usr/bin/passwd /bin/mount /usr/bin/newgrp /usr/bin/chsh; do
   [ -x $p ] && $p --help >/dev/null 2>&1 </dev/null
 done
-cp /usr/bin/id ./id && chmod 6755 ./id && ./id -u; id -u; su -c id root </dev/null 2>/dev/null && echo HOLE
+cp /usr/bin/id ./id && chmod 6755 ./id && ./id -u; id -u
+su -c id root </dev/null 2>/dev/null && echo HOLE
 unshare -Ur id 2>/dev/null && echo HOLE; mount -t tmpfs x /tmp 2>/dev/null && echo HOLE
 exit 0
 """

@@ -27,7 +27,12 @@ os.write(3, b"\\x01\\0\\0\\0x"); os.read(3, 1)
 LOOK = (
     LOCKED
     + """
-free = [struct.unpack("hhqqi4x", fcntl.fcntl(fd, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)))[0] for fd in fds]
+free = [
+    struct.unpack(
+        "hhqqi4x", fcntl.fcntl(fd, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    )[0]
+    for fd in fds
+]
 tell([locks(fcntl.LOCK_EX | fcntl.LOCK_NB), free])
 """
 )
@@ -65,7 +70,9 @@ def test_an_inode_of_the_system_keeps_no_hint_and_gives_no_notice(place: Any) ->
     program = """
 import fcntl
 fds = [os.open(name, os.O_RDONLY) for name in ("/usr", os.__file__, "/dev/null")]
-calls = [(1024, 0), (1025, 0), (1026, 1)] + [(number, (5).to_bytes(8, "little")) for number in (1035, 1036, 1037, 1038)]
+calls = [(1024, 0), (1025, 0), (1026, 1)] + [
+    (number, (5).to_bytes(8, "little")) for number in (1035, 1036, 1037, 1038)
+]
 tell([attempt(lambda: fcntl.fcntl(fd, *each)) for fd in fds for each in calls])
 """
     assert set(place.said(program)) == {"refused"}
@@ -85,8 +92,15 @@ for mode in ("delete", "wal"):
     base.close(); other.close()
     again = sqlite3.connect("/tmp/%s.db" % mode)
     assert again.execute("select count(*) from t").fetchone() == (6,)
-with tempfile.NamedTemporaryFile() as a, tempfile.TemporaryFile() as b, tempfile.TemporaryDirectory() as c:
-    a.write(b"x"); b.write(b"x"); fcntl.flock(a, fcntl.LOCK_EX); fcntl.lockf(b, fcntl.LOCK_EX)
+with (
+    tempfile.NamedTemporaryFile() as a,
+    tempfile.TemporaryFile() as b,
+    tempfile.TemporaryDirectory() as c,
+):
+    a.write(b"x")
+    b.write(b"x")
+    fcntl.flock(a, fcntl.LOCK_EX)
+    fcntl.lockf(b, fcntl.LOCK_EX)
     assert os.path.exists(c) and os.stat(a.name).st_size >= 0
 with shelve.open("/tmp/shelf") as shelf: shelf["a"] = 1
 box = mailbox.mbox("/tmp/box"); box.lock(); box.add("From: a\\n\\nb"); box.unlock()

@@ -65,9 +65,8 @@ def test_no_frame_in_time_is_a_timeout_and_the_frame_may_come_later(box: Any, fr
         await session.start(frames + "receive(); send(b'late')", {})
         with pytest.raises(ChannelTimeout) as caught:
             await session.recv(100, 0.2)
-        assert (
-            caught.value.starved is False
-        )  # it waits for us, so nobody kept it from the processor
+        # It waits for us, so nobody kept it from the processor.
+        assert caught.value.starved is False
         await session.send(b"go")
         return await session.recv(100, 20)
 

@@ -36,7 +36,9 @@ def page(address):  # the kernel says which are there
     if libc.write(far, ctypes.c_void_p(address), ctypes.c_size_t(4096)) != 4096: return None
     return os.read(near, 4096)
 def pages():
-    begins = {id(thing) >> 12 << 12 for thing in gc.get_objects()} | {libc.sbrk(ctypes.c_ssize_t(0)) - 4096}
+    begins = {id(thing) >> 12 << 12 for thing in gc.get_objects()} | {
+        libc.sbrk(ctypes.c_ssize_t(0)) - 4096
+    }
     seen = set()
     for begin in begins:
         for step in (4096, -4096):
@@ -52,7 +54,17 @@ SEARCH = (
     PAGES
     + """
 mark = ("MARK-OF-AN-" + "EARLIER-RUN").encode()
-print(json.dumps(sorted({part[m.start() : m.start() + 30].decode("latin-1") for part in pages() for m in re.finditer(mark + b"-(?:text|input|output|file|frame)", part)})))
+print(
+    json.dumps(
+        sorted(
+            {
+                part[m.start() : m.start() + 30].decode("latin-1")
+                for part in pages()
+                for m in re.finditer(mark + b"-(?:text|input|output|file|frame)", part)
+            }
+        )
+    )
+)
 """
 )
 VALUES = (
@@ -63,7 +75,8 @@ numbers, floats = set(), set()
 for part in pages():
     words = struct.unpack("<512Q", part)
     for place in range(508):
-        if words[place + 1] == id(int) and words[place + 2] in (1, 2, 8): numbers.add(words[place + 3] & 0x3FFFFFFF)
+        if words[place + 1] == id(int) and words[place + 2] in (1, 2, 8):
+            numbers.add(words[place + 3] & 0x3FFFFFFF)
         if words[place + 1] == id(float): floats.add(words[place + 2])
 print(json.dumps([sorted(numbers), sorted(floats)]))
 """

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 MADE = """
 import os
 os.makedirs("sub/deeper"); os.mkdir("empty")
-open("a.txt", "w").write("one"); open("sub/deeper/go", "w").write("#!/bin/sh"); os.chmod("sub/deeper/go", 0o755)
+open("a.txt", "w").write("one")
+open("sub/deeper/go", "w").write("#!/bin/sh")
+os.chmod("sub/deeper/go", 0o755)
 os.symlink("a.txt", "near"); os.symlink("/etc/passwd", "far"); os.utime("a.txt", (5, 5))
 """
 ENTRIES = [

@@ -32,15 +32,26 @@ import os, socket, stat
 def tried(call, *args):
     try: call(*args)
     except (OSError, PermissionError): pass
-tried(os.mkfifo, "fifo"); tried(os.mknod, "node", 0o666 | stat.S_IFCHR, os.makedev(1, 3)); tried(os.mknod, "sock", stat.S_IFSOCK | 0o666)
+tried(os.mkfifo, "fifo")
+tried(os.mknod, "node", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+tried(os.mknod, "sock", stat.S_IFSOCK | 0o666)
 def bound():
     with socket.socket(socket.AF_UNIX) as sock: sock.bind("unix")
 tried(bound)
 for name in (b"\\xff", b"a\\xc3", b"\\xed\\xa0\\x80"): tried(lambda: open(name, "w").close())
 os.mkdir(b"\\xfe"); open(b"\\xfe/inside", "w").close()
-os.symlink(b"\\xff", "badlink"); os.symlink("loop", "loop"); os.symlink(".", "here"); os.symlink("..", "up")
-os.mkdir("real"); os.symlink("real", "alias"); open("real/file", "w").write("y"); os.link("real/file", "hard")
-open("real/set", "w").close(); os.chmod("real/set", 0o6755); os.mkdir("sticky"); os.chmod("sticky", 0o1777)
+os.symlink(b"\\xff", "badlink")
+os.symlink("loop", "loop")
+os.symlink(".", "here")
+os.symlink("..", "up")
+os.mkdir("real")
+os.symlink("real", "alias")
+open("real/file", "w").write("y")
+os.link("real/file", "hard")
+open("real/set", "w").close()
+os.chmod("real/set", 0o6755)
+os.mkdir("sticky")
+os.chmod("sticky", 0o1777)
 """
 
 
@@ -85,7 +96,10 @@ def test_the_rights_to_run_as_another_do_not_stay(box: Any) -> None:
 
 LOCKED = """
 import os
-os.makedirs("a/b"); open("a/b/file", "w").write("in"); open("bare", "w").write("bare"); os.mkdir("empty")
+os.makedirs("a/b")
+open("a/b/file", "w").write("in")
+open("bare", "w").write("bare")
+os.mkdir("empty")
 for path in ("a/b/file", "a/b", "a", "bare", "empty", "."):
     try: os.chmod(path, 0)
     except PermissionError: pass

@@ -39,12 +39,31 @@ READ = (
     + """
 def status(path):
     found = os.lstat(path)
-    return [found.st_mode, found.st_ino, found.st_nlink, found.st_uid, found.st_gid, found.st_size, found.st_blocks,
-            found.st_blksize, found.st_rdev]
+    return [
+        found.st_mode,
+        found.st_ino,
+        found.st_nlink,
+        found.st_uid,
+        found.st_gid,
+        found.st_size,
+        found.st_blocks,
+        found.st_blksize,
+        found.st_rdev,
+    ]
 def room(path):
     found = os.statvfs(path)
-    return [found.f_bsize, found.f_frsize, found.f_blocks, found.f_bfree, found.f_bavail, found.f_files, found.f_ffree,
-            found.f_favail, found.f_flag, found.f_namemax]
+    return [
+        found.f_bsize,
+        found.f_frsize,
+        found.f_blocks,
+        found.f_bfree,
+        found.f_bavail,
+        found.f_files,
+        found.f_ffree,
+        found.f_favail,
+        found.f_flag,
+        found.f_namemax,
+    ]
 def named(place, make):
     path = place + "/.number"
     make(path)
@@ -56,7 +75,8 @@ def statx(path, mask):
     if libc.statx(-100, path.encode(), 0, mask, buffer):
         return ctypes.get_errno()
     words = struct.unpack("<IIQIIIHHQQQQ", buffer.raw[:64])
-    born, number = struct.unpack_from("<q", buffer.raw, 80), struct.unpack_from("<Q", buffer.raw, 0x90)
+    born = struct.unpack_from("<q", buffer.raw, 80)
+    number = struct.unpack_from("<Q", buffer.raw, 0x90)
     return [words[1:9], born if words[0] & 0x800 else None, number if words[0] & 0x5000 else None]
 def lines(path):
     with open(path, "rb") as file: return len(file.read().splitlines())
@@ -71,14 +91,23 @@ def attributes(thing):
     names = [*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())]
     return {name: getattr(thing, name, None) for name in names}
 def known():
-    # What the objects count and keep that the frames below this program know; but for descriptors, whose numbers
-    # tell whether a run was on when the place was made.
+    # What the objects count and keep that the frames below this program know; but for
+    # descriptors, whose numbers tell whether a run was on when the place was made.
     told, frame = [], sys._getframe().f_back.f_back
     while frame is not None:
         for name, thing in sorted(frame.f_locals.items()):
-            if name in ("plan", "seat") or isinstance(thing, type(sys)): continue
-            inner = [(n, v) for n, thing in attributes(thing).items() for n, v in [(n, thing), *attributes(thing).items()]]
-            told += [[name, n, repr(v)] for n, v in inner if isinstance(v, (int, float, bytes, bytearray))]
+            if name in ("plan", "seat") or isinstance(thing, type(sys)):
+                continue
+            inner = [
+                (n, v)
+                for n, thing in attributes(thing).items()
+                for n, v in [(n, thing), *attributes(thing).items()]
+            ]
+            told += [
+                [name, n, repr(v)]
+                for n, v in inner
+                if isinstance(v, (int, float, bytes, bytearray))
+            ]
         frame = frame.f_back
     return told
 found = {}
@@ -90,7 +119,9 @@ for place in PLACES:
     found["statx " + place] = attempt(lambda: statx(place, 0x1fff))
     found["statx unique " + place] = attempt(lambda: statx(place, 0x5fff))
     found["tmpfile " + place] = attempt(lambda: ino(lambda: tmpfile(place)))
-    found["file " + place] = attempt(lambda: named(place, lambda path: close(os.open(path, os.O_CREAT | os.O_WRONLY))))
+    found["file " + place] = attempt(
+        lambda: named(place, lambda path: close(os.open(path, os.O_CREAT | os.O_WRONLY)))
+    )
     found["folder " + place] = attempt(lambda: named(place, os.mkdir))
     found["fifo " + place] = attempt(lambda: named(place, os.mkfifo))
     found["link " + place] = attempt(lambda: named(place, lambda path: os.symlink("a", path)))
@@ -106,12 +137,23 @@ found["eventfd"] = attempt(lambda: ino(lambda: libc.eventfd(0, 0)))
 found["timerfd"] = attempt(lambda: ino(lambda: libc.timerfd_create(1, 0)))
 found["signalfd"] = attempt(lambda: ino(signalfd))
 found["epoll"] = attempt(lambda: ino(lambda: select.epoll().fileno()))
-found["processes"] = [os.getpid(), os.getppid(), os.getpgid(0), os.getsid(0), threading.get_native_id()]
+found["processes"] = [
+    os.getpid(),
+    os.getppid(),
+    os.getpgid(0),
+    os.getsid(0),
+    threading.get_native_id(),
+]
 found["forked"] = attempt(forked)
 found["users"] = [os.getresuid(), os.getresgid(), os.getgroups()]
 found["limits"] = [resource.getrlimit(number) for number in range(16)]
-found["priority"] = attempt(lambda: [os.getpriority(os.PRIO_PROCESS, 0), sorted(os.sched_getaffinity(0))])
-found["signals"] = [sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), [str(signal.getsignal(n)) for n in range(1, 32)]]
+found["priority"] = attempt(
+    lambda: [os.getpriority(os.PRIO_PROCESS, 0), sorted(os.sched_getaffinity(0))]
+)
+found["signals"] = [
+    sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+    [str(signal.getsignal(n)) for n in range(1, 32)],
+]
 found["mask"] = os.umask(0o022)
 found["environment"] = dict(os.environ)
 found["name"] = list(os.uname())
@@ -138,9 +180,18 @@ for place in PLACES:
             attempt(lambda: os.rmdir("%s/d%d" % (place, n)))
     attempt(lambda: os.utime(place, (5, 5)))
     attempt(lambda: os.chmod(place, 0o755))
-for make in (os.pipe, pair, lambda: os.memfd_create("m"), lambda: libc.eventfd(0, 0), lambda: libc.timerfd_create(1, 0),
-             signalfd, lambda: select.epoll().fileno(), lambda: os.pidfd_open(os.getpid())):
-    for _ in range(300): attempt(lambda: ino(make))
+for make in (
+    os.pipe,
+    pair,
+    lambda: os.memfd_create("m"),
+    lambda: libc.eventfd(0, 0),
+    lambda: libc.timerfd_create(1, 0),
+    signalfd,
+    lambda: select.epoll().fileno(),
+    lambda: os.pidfd_open(os.getpid()),
+):
+    for _ in range(300):
+        attempt(lambda: ino(make))
 for path in (*PLACES, "/", "/usr", "/dev/null"):
     attempt(lambda: os.setxattr(path, "user.mark", b"1"))
     fd = attempt(lambda: os.open(path, os.O_RDONLY))

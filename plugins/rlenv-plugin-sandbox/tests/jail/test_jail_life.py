@@ -239,9 +239,8 @@ def test_many_runs_leave_nothing() -> None:
         if type(problem).__name__ in ("NoJail", "ConfigError"):
             pytest.skip(f"no jail here: {problem}")
         raise
-    assert (
-        after[0] < before[0] + 20
-    )  # threads of earlier tests may open some; one of each run would be 400
+    # Threads of earlier tests may open some; one of each run would be 400.
+    assert after[0] < before[0] + 20
     assert after[1] <= before[1]
     assert after[2] - before[2] < 4 << 20
     assert cgroup_folders() <= groups

@@ -227,12 +227,21 @@ def test_no_program_changes_what_is_shown_below_tmp_for_the_next(
     inner = str(shown / "deep/er")
     tries = f"""
 import os
-for do in (lambda: os.rename({top!r}, '/tmp/moved'), lambda: os.rmdir({top!r}), lambda: os.chmod({top!r}, 0o777),
-           lambda: os.rename({top!r} + '/deep', {top!r} + '/d'), lambda: open({top!r} + '/new', 'w'),
-           lambda: open({inner!r} + '/data.txt', 'w'), lambda: os.unlink({inner!r} + '/data.txt'),
-           lambda: os.utime({top!r}), lambda: os.symlink('/etc', {inner!r} + '/s')):
-    try: print('DONE', do())
-    except OSError: pass
+for do in (
+    lambda: os.rename({top!r}, "/tmp/moved"),
+    lambda: os.rmdir({top!r}),
+    lambda: os.chmod({top!r}, 0o777),
+    lambda: os.rename({top!r} + "/deep", {top!r} + "/d"),
+    lambda: open({top!r} + "/new", "w"),
+    lambda: open({inner!r} + "/data.txt", "w"),
+    lambda: os.unlink({inner!r} + "/data.txt"),
+    lambda: os.utime({top!r}),
+    lambda: os.symlink("/etc", {inner!r} + "/s"),
+):
+    try:
+        print("DONE", do())
+    except OSError:
+        pass
 open('/tmp/left', 'w').close()
 """
     look = f"import os; print(sorted(os.listdir('.')), os.listdir({top!r}), os.listdir({inner!r}))"

@@ -76,10 +76,18 @@ tell([attempt(lambda: read(tree + "/shut/secret")), attempt(lambda: os.listdir(t
 
 def test_what_is_to_be_read_is_not_written(locked: Any, tree: Path, version: int) -> None:
     then = """
-tell([attempt(lambda: read(tree + "/open/a")), attempt(lambda: os.listdir(tree + "/open")),
-      attempt(lambda: write(tree + "/open/a")), attempt(lambda: write(tree + "/open/b")),
-      attempt(lambda: os.unlink(tree + "/open/a")), attempt(lambda: os.mkdir(tree + "/open/c")),
-      attempt(lambda: os.mkfifo(tree + "/open/d")), attempt(lambda: os.symlink("a", tree + "/open/e"))])
+tell(
+    [
+        attempt(lambda: read(tree + "/open/a")),
+        attempt(lambda: os.listdir(tree + "/open")),
+        attempt(lambda: write(tree + "/open/a")),
+        attempt(lambda: write(tree + "/open/b")),
+        attempt(lambda: os.unlink(tree + "/open/a")),
+        attempt(lambda: os.mkdir(tree + "/open/c")),
+        attempt(lambda: os.mkfifo(tree + "/open/d")),
+        attempt(lambda: os.symlink("a", tree + "/open/e")),
+    ]
+)
 """
     done = ["done: 'a'", "done: ['a']"]
     assert confined(locked, tree, then, version) == [*done, *["EACCES"] * 6]
@@ -99,8 +107,13 @@ tell([read("g"), sorted(os.listdir(".")), attempt(lambda: read("../shut/secret")
 def test_a_link_leads_nowhere_else(locked: Any, tree: Path, version: int) -> None:
     (tree / "mine" / "out").symlink_to(tree / "shut" / "secret")
     then = """
-tell([attempt(lambda: read(tree + "/mine/out")), attempt(lambda: os.link(tree + "/shut/secret", tree + "/mine/in")),
-      attempt(lambda: os.rename(tree + "/shut/secret", tree + "/mine/in"))])
+tell(
+    [
+        attempt(lambda: read(tree + "/mine/out")),
+        attempt(lambda: os.link(tree + "/shut/secret", tree + "/mine/in")),
+        attempt(lambda: os.rename(tree + "/shut/secret", tree + "/mine/in")),
+    ]
+)
 """
     found = confined(locked, tree, then, version)
     assert found[0] == "EACCES"

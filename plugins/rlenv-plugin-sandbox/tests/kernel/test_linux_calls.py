@@ -60,8 +60,15 @@ def shown():
 pid = os.fork()
 if not pid:
     os.execv("/bin/sh", ["sh", "-c", "grep -q 'CapEff:.0000000000000000' /proc/self/status"])
-tell([shown(), os.waitpid(pid, 0)[1], attempt(lambda: os.chroot("/")), attempt(lambda: linux.unshare(linux.CLONE_NEWNS)),
-      linux.prctl(27)])
+tell(
+    [
+        shown(),
+        os.waitpid(pid, 0)[1],
+        attempt(lambda: os.chroot("/")),
+        attempt(lambda: linux.unshare(linux.CLONE_NEWNS)),
+        linux.prctl(27),
+    ]
+)
 """
     none = dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), 0)
     assert locked(then).only == [none, 0, "EPERM", "EPERM", 0xC3]
@@ -83,8 +90,16 @@ linux.mount("t", "/media", "tmpfs")
 os.mkdir("/media/in")
 linux.bind(tree, "/media/in", linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NODEV)
 linux.pivot_root("/media")
-tell([os.listdir("/"), os.listdir("/in/seen"), attempt(lambda: open("/in/seen/file", "w")), os.getcwd(),
-      attempt(lambda: os.listdir("/../proc")), os.statvfs("/in").f_flag & 7])
+tell(
+    [
+        os.listdir("/"),
+        os.listdir("/in/seen"),
+        attempt(lambda: open("/in/seen/file", "w")),
+        os.getcwd(),
+        attempt(lambda: os.listdir("/../proc")),
+        os.statvfs("/in").f_flag & 7,
+    ]
+)
 """
     told = locked(then)
     if told.only == "no mounts here":

@@ -26,23 +26,24 @@ EPERM = ERRNO | errno.EPERM
 ENOSYS = ERRNO | errno.ENOSYS
 # Never anybody's, whatever the arguments.
 FORBIDDEN = """
-accept accept4 acct add_key adjtimex bind bpf chroot clock_adjtime clock_settime connect delete_module
-fanotify_init fanotify_mark finit_module fsconfig fsmount fsopen fspick init_module inotify_add_watch
-inotify_init1 io_setup io_submit io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp
-kexec_file_load kexec_load keyctl landlock_restrict_self listen lookup_dcookie mbind memfd_secret
-migrate_pages modify_ldt mount mount_setattr move_mount move_pages mq_notify mq_open mq_timedsend mq_unlink
-msgctl msgget msgrcv msgsnd name_to_handle_at nfsservctl open_by_handle_at open_tree perf_event_open
-personality pidfd_getfd pivot_root process_madvise process_mrelease process_vm_readv process_vm_writev ptrace
-quotactl quotactl_fd reboot request_key sched_setattr sched_setparam sched_setscheduler seccomp semctl semget
-semop set_mempolicy setdomainname setfsuid setgid setgroups sethostname setns setresgid setresuid settimeofday
-setuid shmat shmctl shmget socket swapoff swapon syslog umount2 unshare userfaultfd ustat vhangup vmsplice
+accept accept4 acct add_key adjtimex bind bpf chroot clock_adjtime clock_settime connect
+delete_module fanotify_init fanotify_mark finit_module fsconfig fsmount fsopen fspick init_module
+inotify_add_watch inotify_init1 io_setup io_submit io_uring_enter io_uring_register io_uring_setup
+ioperm iopl kcmp kexec_file_load kexec_load keyctl landlock_restrict_self listen lookup_dcookie
+mbind memfd_secret migrate_pages modify_ldt mount mount_setattr move_mount move_pages mq_notify
+mq_open mq_timedsend mq_unlink msgctl msgget msgrcv msgsnd name_to_handle_at nfsservctl
+open_by_handle_at open_tree perf_event_open personality pidfd_getfd pivot_root process_madvise
+process_mrelease process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key
+sched_setattr sched_setparam sched_setscheduler seccomp semctl semget semop set_mempolicy
+setdomainname setfsuid setgid setgroups sethostname setns setresgid setresuid settimeofday setuid
+shmat shmctl shmget socket swapoff swapon syslog umount2 unshare userfaultfd ustat vhangup vmsplice
 """
 HONEST = """
-brk clock_gettime close dup3 epoll_create1 epoll_pwait eventfd2 exit exit_group fcntl fstat ftruncate futex
-getcwd getdents64 getpid getrandom getrusage kill lseek madvise membarrier mkdirat mmap mprotect munmap
-nanosleep newfstatat openat pipe2 ppoll pread64 prlimit64 read readlinkat renameat2 rseq rt_sigaction
-rt_sigprocmask rt_sigreturn sched_yield set_robust_list set_tid_address tgkill timerfd_create uname
-unlinkat wait4 write writev
+brk clock_gettime close dup3 epoll_create1 epoll_pwait eventfd2 exit exit_group fcntl fstat
+ftruncate futex getcwd getdents64 getpid getrandom getrusage kill lseek madvise membarrier mkdirat
+mmap mprotect munmap nanosleep newfstatat openat pipe2 ppoll pread64 prlimit64 read readlinkat
+renameat2 rseq rt_sigaction rt_sigprocmask rt_sigreturn sched_yield set_robust_list set_tid_address
+tgkill timerfd_create uname unlinkat wait4 write writev
 """
 
 

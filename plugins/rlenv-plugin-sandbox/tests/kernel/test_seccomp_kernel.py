@@ -72,7 +72,11 @@ with tempfile.TemporaryDirectory() as folder:
     os.mkfifo(folder + "/pipe")
     with open(folder + "/a", "w") as file: file.write("a")
     shutil.copy2(folder + "/a", folder + "/b")
-    os.symlink("a", folder + "/c"), os.link(folder + "/a", folder + "/d"), os.rename(folder + "/d", folder + "/e")
+    (
+        os.symlink("a", folder + "/c"),
+        os.link(folder + "/a", folder + "/d"),
+        os.rename(folder + "/d", folder + "/e"),
+    )
     os.chmod(folder + "/a", 0o755)
     names = sorted(os.listdir(folder))
 queue = forked.Queue()
@@ -93,19 +97,34 @@ rang = []
 signal.signal(signal.SIGALRM, lambda *_: rang.append(True))
 signal.setitimer(signal.ITIMER_REAL, 0.001)
 while not rang: time.sleep(0.001)
-tell({
-    "threads": sum(value), "asyncio": asyncio.run(nap()), "files": size, "names": names,
-    "queue": got, "pool": squares, "pair": right.recv(10).decode(), "rang": rang,
-    "random": len(os.urandom(4)), "nice": os.nice(0) - os.nice(5), "processors": os.cpu_count() > 0,
-    "limits": resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 0, "user": os.getuid() == os.geteuid(),
-    "selectors": type(selectors.DefaultSelector()).__name__, "wide": shutil.get_terminal_size().columns > 0,
-    "tty": os.isatty(0), "load": os.uname().sysname, "killed": os.kill(os.getpid(), 0),
-})
+tell(
+    {
+        "threads": sum(value),
+        "asyncio": asyncio.run(nap()),
+        "files": size,
+        "names": names,
+        "queue": got,
+        "pool": squares,
+        "pair": right.recv(10).decode(),
+        "rang": rang,
+        "random": len(os.urandom(4)),
+        "nice": os.nice(0) - os.nice(5),
+        "processors": os.cpu_count() > 0,
+        "limits": resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 0,
+        "user": os.getuid() == os.geteuid(),
+        "selectors": type(selectors.DefaultSelector()).__name__,
+        "wide": shutil.get_terminal_size().columns > 0,
+        "tty": os.isatty(0),
+        "load": os.uname().sysname,
+        "killed": os.kill(os.getpid(), 0),
+    }
+)
 """
 IMPORTS = """
 import asyncio, tempfile, shutil, multiprocessing, mmap, selectors, concurrent.futures as futures
-import concurrent.futures.process, concurrent.futures.thread, multiprocessing.queues, multiprocessing.synchronize
-import multiprocessing.popen_fork, multiprocessing.connection, multiprocessing.util
+import concurrent.futures.process, concurrent.futures.thread
+import multiprocessing.queues, multiprocessing.synchronize, multiprocessing.popen_fork
+import multiprocessing.connection, multiprocessing.util
 forked = multiprocessing.get_context("fork")
 asyncio.run(asyncio.sleep(0))
 os.chdir(tempfile.mkdtemp(dir=os.getcwd()))
@@ -170,7 +189,12 @@ def test_honest_programs_notice_nothing(locked: Any, user: int, runtime: str) ->
 
 def test_python_starts_no_programs(locked: Any, user: int) -> None:
     then = """
-tell([attempt(lambda: os.execv("/bin/true", ["true"])), attempt(lambda: os.posix_spawn("/bin/true", ["true"], {}))])
+tell(
+    [
+        attempt(lambda: os.execv("/bin/true", ["true"])),
+        attempt(lambda: os.posix_spawn("/bin/true", ["true"], {})),
+    ]
+)
 """
     assert locked(then, runtime="python", user=user).only == ["EPERM", "EPERM"]
 

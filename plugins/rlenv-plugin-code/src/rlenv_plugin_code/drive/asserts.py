@@ -55,8 +55,9 @@ def with_changes(request: bytes, changes: Changes) -> bytes:
 
 @frozen
 class Pair:
-    """How to get the two sessions; both are there before a program starts, since its time runs from
-    then.
+    """How to get the two sessions.
+
+    Both are there before a program starts, since its time runs from then.
     """
 
     solution: Callable[[], Awaitable[Session]]

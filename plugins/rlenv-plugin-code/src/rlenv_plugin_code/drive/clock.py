@@ -12,8 +12,9 @@ BYTE_S = 1e-8
 
 
 class Clock:
-    """A stopwatch with an end.  It runs while a program has something to do, and stands still while
-    the judge has.
+    """A stopwatch with an end.
+
+    It runs while a program has something to do, and stands still while the judge has.
 
     What a frame costs the judge counts a fixed time, so that talking much uses up a budget, too.
 
@@ -33,8 +34,9 @@ class Clock:
             self.watch(session)
 
     def part(self, budget: float) -> Clock:
-        """A clock of a part of what this one measures, from now on; it ends with this one at the
-        latest.
+        """A clock of a part of what this one measures, from now on.
+
+        It ends with this one at the latest.
 
         It counts what this one counts, frames too: a test and a program that only talk to each
         other use up the time of their case.

@@ -11,8 +11,9 @@ __all__ = ["compiled"]
 
 
 async def compiled(runs: Runs, program: Program) -> Compiled | Answer:
-    """The program, compiled where its language asks for that; an answer says why it does not
-    compile.
+    """The program, compiled where its language asks for that.
+
+    An answer says why it does not compile.
 
     Raises:
         ConfigError: such a sandbox cannot be had here.

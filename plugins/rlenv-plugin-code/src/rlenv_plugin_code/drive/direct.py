@@ -17,8 +17,9 @@ __all__ = ["direct"]
 
 
 async def direct(link: Link, source: str, texts: Sequence[Sequence[Check]]) -> Ran:
-    """Load ``source`` and decide the texts, one after another; the time of the link is that of a
-    text.
+    """Load ``source`` and decide the texts, one after another.
+
+    The time of the link is that of a text.
 
     Raises:
         VerifierFault: the sandbox could not start it.

@@ -139,8 +139,9 @@ async def loaded(link: Link, n: int) -> str | None:
 
 
 async def ended_well(link: Link, n: int) -> bool:
-    """Whether behind the last answer comes the end and nothing else; a program may be gone by
-    then.
+    """Whether behind the last answer comes the end and nothing else.
+
+    A program may be gone by then.
     """
     try:
         return await link.recv(END_SECONDS) == b'["end",%d]' % n

@@ -23,8 +23,9 @@ RAISED = frozenset(
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, BaseException)
 ) | {
+    # JavaScript's
     *("Error", "EvalError", "RangeError", "ReferenceError", "URIError", "AggregateError"),
-}  # JavaScript's
+}
 _KINDS = frozenset(dir(builtins)) | frozenset(
     [
         *("generator", "function", "method", "coroutine", "module", "iterator", "NoneType"),

@@ -67,8 +67,9 @@ class Plan:
 
 @lru_cache(512)
 def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
-    """Read a test's text.  A name that the setup does not bind may be the prompt's, if that is
-    Python.
+    """Read a test's text.
+
+    A name that the setup does not bind may be the prompt's, if that is Python.
 
     Raises:
         Unproxied: it cannot be run, or asserts nothing.
@@ -93,7 +94,16 @@ def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
         if isinstance(node, ast.Assert)
     )
     pins = lines_that_pin(text, frozenset({*names, entry_point, "candidate"}))
-    return Plan(setup, text, names, errors, classes, calls, asserts, pins)
+    return Plan(
+        setup=setup,
+        text=text,
+        names=names,
+        errors=errors,
+        classes=classes,
+        calls=calls,
+        asserts=asserts,
+        pins=pins,
+    )
 
 
 def _parsed(text: str, what: str) -> ast.Module:

@@ -29,8 +29,9 @@ _usable: set[tuple[object, ...]] = set()
 
 
 def prove(runs: Runs, task: Task, ready: Prepared) -> None:
-    """Run the golden program of a task on the task's own cases; of a golden task, on inputs drawn
-    for nobody.
+    """Run the golden program of a task on the task's own cases.
+
+    Of a golden task, on inputs drawn for nobody.
 
     Raises:
         TaskError: it fails one.

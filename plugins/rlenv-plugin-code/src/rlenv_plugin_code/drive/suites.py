@@ -75,8 +75,9 @@ class Suite:
     async def trials(
         self, order: Sequence[int], sources: Sequence[str], pair: Pair
     ) -> list[tuple[int, Trial]]:
-        """One trial for each program in ``order``, by its number; the budget's end makes the rest
-        "broken".
+        """One trial for each program in ``order``, by its number.
+
+        The budget's end makes the rest "broken".
 
         A program that the suite did not come to an end with is not tried again.  A suite that
         complains, or breaks, before it has called anything does so whatever the program is: that

@@ -6,13 +6,11 @@ here, and numbers that stand for objects over there.
 
     ["run", setup, text, entry, names, errors, classes, check, lines, pins, changes]
         check: the text's functions to call; lines: first and last of each assertion; pins: of each
-            call that is
-        made for what it leaves in its arguments; changes: which changes of arguments the text may
-        see
-    -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows ``["ask", n,``
-    or
-       ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body [null or [type, text],
-       which changes of arguments it has seen]
+        call that is made for what it leaves in its arguments; changes: which changes of arguments
+        the text may see
+    -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows
+       ``["ask", n,`` or ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body
+       [null or [type, text], which changes of arguments it has seen]
 """
 
 from __future__ import annotations
@@ -51,8 +49,9 @@ class Test:
         self._expects_ends = False
 
     def run(self, request: Any) -> Any:
-        """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else
-        None.
+        """Run it; every name in ``names`` is a proxy.
+
+        Returns why it ended early, as [type, text], else None.
         """
         setup, text, entry, names, errors, classes, check, self._asserts, *changes = request
         self._pins, self._changes = changes

@@ -1,5 +1,6 @@
-"""What a solution's names stand for, what its calls come to, and what they raise; inside the
-sandbox.
+"""What a solution's names stand for, what its calls come to, and what they raise.
+
+It runs inside the sandbox.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ everything else is an object with exactly one key:
     {"s": [..]} set            {"z": [..]} frozenset
 
 Texts compose: the encoding of a list is the encodings of its items between brackets.  Both sides
-use this
-module; it needs only the standard library of any CPython from 3.8.
+use this module; it needs only the standard library of any CPython from 3.8.
 """
 
 from __future__ import annotations
@@ -156,9 +155,15 @@ def _plain(value: Any, kind: type) -> Any:
 # -- decoding ------------------------------------------------------------------------------------
 
 
+def _shape(byte: int) -> int:
+    if byte in b"0123456789+":
+        return 48  # "0"
+    return 101 if byte in b"eE" else 32  # "e", " "
+
+
 _NOT_BRACKETS = bytes(b for b in range(256) if b not in b"[]{}")
 _STEP = {91: 1, 123: 1, 93: -1, 125: -1}
-_SHAPES = bytes(48 if b in b"0123456789+" else 101 if b in b"eE" else 32 for b in range(256))
+_SHAPES = bytes(map(_shape, range(256)))
 _LONG = b"0" * (DIGITS + 1)
 
 

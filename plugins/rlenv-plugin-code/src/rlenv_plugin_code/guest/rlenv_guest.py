@@ -9,8 +9,7 @@ answered:
     ["end", n]                               -> ["end", n]
 
 Nothing here guards anything: the solution may replace all of it, and gains a way to answer, no
-more.
-What it keeps to itself it keeps for honest programs that patch a builtin by accident.
+more. What it keeps to itself it keeps for honest programs that patch a builtin by accident.
 """
 
 from __future__ import annotations
@@ -200,8 +199,9 @@ class Server:
 
 
 def rehearse() -> None:
-    """Do once what every run does, where it costs no run anything; sandboxes with warm processes
-    ask for it.
+    """Do once what every run does, where it costs no run anything.
+
+    Sandboxes with warm processes ask for it.
     """
     make_room()
     server = Server(None)

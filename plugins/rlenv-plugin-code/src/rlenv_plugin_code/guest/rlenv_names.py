@@ -1,5 +1,6 @@
-"""What a Python source imports and uses, by its syntax tree; runs inside the sandbox, where the
-source is data.
+"""What a Python source imports and uses, by its syntax tree.
+
+It runs inside the sandbox, where the source is data.
 
 A use is a name that is not bound inside a function, or attributes of one, as it was written in
 full: after ``from os import system as s``, ``s`` is ``os.system``; after ``e = eval``, ``e`` is

@@ -1,27 +1,30 @@
-"""What tests ask of a solution beyond plain values: its objects, its functions, calls back to the
-test.
+"""What tests ask of a solution beyond plain values: objects, functions, calls back to the test.
 
 Values travel plain where they are plain.  Otherwise they are *lifted*, into lists:
 
-    ["v", plain]  ["l" | "t" | "s" | "z", [..]] list, tuple, set, frozenset  ["d", [[key, value],
-    ..]] ["o", id] an object of the solution       ["f", id] a function or class of the solution
-    ["p", id] one whose class extends a plain type; "plain" asks for what it holds ["n", name] of
-    the solution               ["c", id] a function of the test ["g", [..], whole] an iterator, used
-    up where it was
+    ["v", plain]
+    ["l" | "t" | "s" | "z", [..]]  list, tuple, set, frozenset
+    ["d", [[key, value], ..]]
+    ["o", id]                      an object of the solution
+    ["f", id]                      a function or class of the solution
+    ["p", id]                      one whose class extends a plain type; "plain" asks for what it
+                                   holds
+    ["n", name]                    of the solution
+    ["c", id]                      a function of the test
+    ["g", [..], whole]             an iterator, used up where it was
 
 Requests, where ``raised`` says whether the values before it are lifted:
 
     ["ask", n, op, target, objects, [args, kwargs], raised]
-                                                     op: "call", "get", "set", "plain" or a special
-                                                         method's
-                                                     name; target: a name (text) or an id (int);
-                                                     objects: whether an object of the solution may
-                                                     be the answer
-    -> ["ok", n, value, raised, [args, kwargs] | null, raised]   arguments that the call changed in
-    place
-     | ["err", n, what, base, text]                  base: the nearest builtin type of exception
-     | ["back", n, id, [args, kwargs], raised]       first call this function of the test, and send
-                                                     ["ret", value, raised] or ["raise", what, text]
+        op: "call", "get", "set", "plain" or a special method's name; target: a name (text) or an
+        id (int); objects: whether an object of the solution may be the answer
+    -> ["ok", n, value, raised, [args, kwargs] | null, raised]
+        arguments that the call changed in place
+     | ["err", n, what, base, text]
+        base: the nearest builtin type of exception
+     | ["back", n, id, [args, kwargs], raised]
+        first call this function of the test, and send ["ret", value, raised] or
+        ["raise", what, text]
 """
 
 from __future__ import annotations

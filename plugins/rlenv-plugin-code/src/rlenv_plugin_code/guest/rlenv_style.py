@@ -1,5 +1,6 @@
-"""Measures of how a Python source is written, by its syntax tree; runs inside the sandbox, where
-the source is data.
+"""Measures of how a Python source is written, by its syntax tree.
+
+It runs inside the sandbox, where the source is data.
 
     [n, text] -> ["ok", n, deeds, length, line, nesting, complexity, names, dead, dynamic, defined]
 

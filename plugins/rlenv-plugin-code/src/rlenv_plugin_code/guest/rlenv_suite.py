@@ -1,8 +1,8 @@
 """Runs a test suite that a response is, inside a sandbox; the program under test is in another one.
 
-    ["suite", text, entry]   then, from here, ["call", args, kwargs] as often as the suite likes,
-    each answered by ["ok", value] or ["err", name of the exception's type]; in the end ["end",
-    passed]
+    ["suite", text, entry]
+    then, from here, ["call", args, kwargs] as often as the suite likes, each answered by
+    ["ok", value] or ["err", name of the exception's type]; in the end ["end", passed]
 
 Only plain values cross.  Nothing here guards anything: what a suite says of a program counts for as
 much as it says of the right one.

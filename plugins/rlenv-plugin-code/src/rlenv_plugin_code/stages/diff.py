@@ -34,8 +34,9 @@ class _Result:
 
 @frozen(kw_only=True)
 class Diff(Boxed):
-    """Compare what ``code/run`` collected with what the task expects; the sandbox is for its
-    checker.
+    """Compare what ``code/run`` collected with what the task expects.
+
+    The sandbox is for its checker.
 
     ``data`` has tests_passed and total_tests; what was expected is in ``private`` only.
 

@@ -1,5 +1,6 @@
-"""``code/run``: the program of a response on the hidden inputs; what it answers is for later
-stages.
+"""``code/run``: the program of a response on the hidden inputs.
+
+What it answers is for later stages.
 """
 
 from __future__ import annotations
@@ -130,7 +131,14 @@ class Run(Boxed):
         texts = None
         if tests.kind == "golden" and tests.checker:
             texts = tuple([Sent(frame, is_text=True) for frame in inputs.frames])
-        answers = Answers(tests.kind, rounds[0], inputs.expected, tier, agree(rounds), texts)
+        answers = Answers(
+            kind=tests.kind,
+            answers=rounds[0],
+            expected=inputs.expected,
+            isolation=tier,
+            stable=agree(rounds),
+            inputs=texts,
+        )
         if answers.size + len(made.binary or b"") <= SENT_BYTES:
             return answers
         given = evolve(answers, answers=())

@@ -221,7 +221,6 @@ class _Bench:
         runs = [
             cost_of(await answers_of(self.reference, self.tests, made, first)) for _ in range(3)
         ]
-        whole = (
-            len(self.inputs.frames) if self.tests.programs else 1
-        )  # one process a case, or one for all
+        # One process a case, or one for all.
+        whole = len(self.inputs.frames) if self.tests.programs else 1
         return Cost(whole * min(c.cpu for c in runs), min(c.memory for c in runs))

@@ -18,11 +18,15 @@ __all__ = ["body", "page", "shown", "svg"]
 _SIDE = 320
 _EDGE = 40
 _STYLE = (
-    ":root{color-scheme:light"
-    " dark;--ink:#1d2430;--soft:#8a93a3;--page:#fff;--dot:#1f6feb;--map:#c2410c}@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--soft:#7d8797;--page:#11151c;--dot:#6ea8fe;--map:#fb923c}}body{font:15px/1.5"
-    " system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:44rem;margin:2rem"
-    " auto;padding:0 1rem}td{padding:.1rem 1.5rem .1rem"
-    " 0}svg{max-width:100%;height:auto}.note{font-size:13px}"
+    ":root{color-scheme:light dark;--ink:#1d2430;--soft:#8a93a3;--page:#fff;--dot:#1f6feb;"
+    "--map:#c2410c}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--soft:#7d8797;--page:#11151c;"
+    "--dot:#6ea8fe;--map:#fb923c}}"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);"
+    "max-width:44rem;margin:2rem auto;padding:0 1rem}"
+    "td{padding:.1rem 1.5rem .1rem 0}"
+    "svg{max-width:100%;height:auto}"
+    ".note{font-size:13px}"
 )
 
 

@@ -91,8 +91,8 @@ def _verdict(
     cut = reply.finish in {"length", "content_filter", "refusal"}
     if not cut and not reply.text.strip():
         raise NoVerdict("the reply is empty")
-    # a verdict that is complete counts, or a response that wants to be quoted at length would be
-    # unscored
+    # A verdict that is complete counts, or a response that wants to be quoted at length would be
+    # unscored.
     try:
         found = parse(after_thinking(reply.text, cut=cut), nonce, fields)
     except NoVerdict:
@@ -114,8 +114,9 @@ def _verdict(
 
 
 def after_thinking(text: str, *, cut: bool = False) -> str:
-    """What follows the thoughts that a server left in front of the answer; marks behind that may be
-    quotations.
+    """What follows the thoughts that a server left in front of the answer.
+
+    Marks behind that may be quotations.
     """
     pieces = read(text, "closed").pieces
     return text[pieces[0][0] :] if pieces else text * (not cut)

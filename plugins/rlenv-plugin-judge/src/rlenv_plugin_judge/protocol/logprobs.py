@@ -49,9 +49,8 @@ def expected_of(
         return {}, "verdict"
     spelled = "".join(t.text for t in reply.logprobs)
     begins = [m.end() for m in openings(spelled, nonce)]
-    same = spelled.strip().endswith(
-        reply.text.strip()
-    )  # a server may keep the thoughts in front to itself
+    # A server may keep the thoughts in front to itself.
+    same = spelled.strip().endswith(reply.text.strip())
     if not same or len(begins) != 1:
         return {}, "verdict"
     expected: dict[str, float] = {}

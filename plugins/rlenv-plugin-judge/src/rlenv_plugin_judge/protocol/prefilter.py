@@ -15,8 +15,8 @@ def contentless(text: str) -> bool:
     """Whether ``text`` is blank, invisible, punctuation or ornament only: 0 without a call.
 
     Letters and digits of any script are content, and so are emoji and signs of mathematics beyond
-    ASCII: "👍" and "∞" can be answers, which the judge then weighs.  Zero-width characters, fillers,
-    lone combining marks, boxes, bullets, arrows and the signs of ASCII are not.
+    ASCII: "👍" and "∞" can be answers, which the judge then weighs.  Zero-width characters,
+    fillers, lone combining marks, boxes, bullets, arrows and the signs of ASCII are not.
     """
     return not any(map(_is_content, set(text)))
 

@@ -68,8 +68,9 @@ class Criterion:
         return Field(name, "bool")
 
     def share(self, name: str, verdict: Verdict) -> float:
-        """How far it holds, in [0, 1]; expected from log-probabilities where the judge gave
-        them.
+        """How far it holds, in [0, 1].
+
+        Expected from log-probabilities where the judge gave them.
         """
         if self.choices:
             chances = {c.name: verdict.expected.get(f"{name}={c.name}") for c in self.choices}

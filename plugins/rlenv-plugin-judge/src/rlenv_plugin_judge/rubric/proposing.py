@@ -53,8 +53,9 @@ async def propose(
     key: bytes,
     attempts: int = 3,
 ) -> list[Proposal]:
-    """Up to ``most`` statements of each sign, as the judge wrote them; what of them is fit is not
-    decided here.
+    """Up to ``most`` statements of each sign, as the judge wrote them.
+
+    What of them is fit is not decided here.
 
     Raises:
         VerifierFault: no valid reply in ``attempts`` tries.

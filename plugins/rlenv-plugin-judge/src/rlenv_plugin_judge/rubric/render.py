@@ -41,8 +41,9 @@ def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
 
 
 def assistant_turns(trajectory: Trajectory, thinking: Thinking) -> list[Shown]:
-    """What the assistant said, message by message; empty ones are left out, but counted as
-    turns.
+    """What the assistant said, message by message.
+
+    Empty ones are left out, but counted as turns.
     """
     messages = [each for each in trajectory.messages if each.get("role") == "assistant"]
     said = [evolve(_said(each, thinking), turn=turn) for turn, each in enumerate(messages)]

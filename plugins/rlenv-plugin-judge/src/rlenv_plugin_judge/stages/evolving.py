@@ -49,10 +49,9 @@ class Evolving(Rubric):
     task by task.
 
     ``check`` only reads: the version is fixed when the stage is made, is in its fingerprint and in
-    every score,
-    and any version in ``store`` can be asked for again.  ``evolve`` writes the next version.  What
-    grew is worth ``± share · Σ positive points of the seed / most`` a criterion, so all of it
-    together never outweighs the seed.
+    every score, and any version in ``store`` can be asked for again.  ``evolve`` writes the next
+    version.  What grew is worth ``± share · Σ positive points of the seed / most`` a criterion, so
+    all of it together never outweighs the seed.
 
     Args:
         store: a folder for versions, a file each.
@@ -147,8 +146,9 @@ class Evolving(Rubric):
     async def aevolve(
         self, group: Sequence[Attempt], quality: Sequence[float] | None = None
     ) -> str:
-        """Write the next version from what separates a group, and return its name; the latest one's
-        if nothing new does.
+        """Write the next version from what separates a group, and return its name.
+
+        The latest one's if nothing new does.
 
         It always begins from the latest version in the store, and this stage stays at its own;
         ``at`` moves on. A proposal becomes a criterion when it is one plain line that quotes no

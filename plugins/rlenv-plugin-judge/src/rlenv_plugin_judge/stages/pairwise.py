@@ -36,8 +36,9 @@ _TIE = "tie"
 
 @frozen(kw_only=True, slots=False)
 class Pairwise(Judging):
-    """Every response against others of its group, each pair in both orders; the score is a
-    Bradley-Terry strength.
+    """Every response against others of its group, each pair in both orders.
+
+    The score is a Bradley-Terry strength.
 
     The strength is the chance to win against a middling response of the group, in (0, 1).  A pair
     that is judged differently in its two orders is a tie, so position earns nothing.  Blank

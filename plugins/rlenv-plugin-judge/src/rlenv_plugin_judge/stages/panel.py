@@ -30,8 +30,9 @@ _STAGES: Mapping[str, type[Judging]] = {
 
 @frozen(kw_only=True, slots=False)
 class Panel(Judging):
-    """Several judges answer the same question; models of several makers have fewer faults in
-    common.
+    """Several judges answer the same question.
+
+    Models of several makers have fewer faults in common.
 
     Args:
         members: tables like ``judge``, one per member; ``judge`` itself is not asked.
@@ -156,7 +157,10 @@ class Panel(Judging):
 def _aggregated(how: str, scores: Sequence[float]) -> float:
     if how == "majority":
         high = sum(score >= 0.5 for score in scores)
-        return 1.0 if 2 * high > len(scores) else 0.0 if 2 * high < len(scores) else 0.5
+        low = len(scores) - high
+        if high == low:
+            return 0.5
+        return 1.0 if high > low else 0.0
     if how == "min":
         return min(scores)
     return median(scores) if how == "median" else fmean(scores)

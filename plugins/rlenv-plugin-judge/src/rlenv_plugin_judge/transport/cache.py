@@ -1,5 +1,6 @@
-"""Replies on disk: SQLite, shared by processes; an entry is the reply that was asked for, or it is
-none.
+"""Replies on disk: SQLite, shared by processes.
+
+An entry is the reply that was asked for, or it is none.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def key_of(endpoint: Endpoint, request: Request) -> str:
 
 
 class Cache:
-    """One file.  Reads are short; writes gather and are made by a thread, so that no event loop
-    waits for a lock.
+    """One file.  Reads are short.
+
+    Writes gather and are made by a thread, so that no event loop waits for a lock.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -129,8 +131,9 @@ class Cache:
             self._writes = False
 
     def close(self) -> None:
-        """Wait until all is written, and let go of the file; what could not be written is
-        logged.
+        """Wait until all is written, and let go of the file.
+
+        What could not be written is logged.
         """
         self._after_fork()
         with self._lock:
@@ -239,7 +242,7 @@ def _make_private(path: Path) -> None:
         with _making:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        wrong = EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
+        wrong = _obstacle(path)
     except OSError as err:
         wrong = err.errno or EACCES
     else:
@@ -249,6 +252,13 @@ def _make_private(path: Path) -> None:
             f"cache: {path} cannot be written ({os.strerror(wrong)}): name a file in a folder that"
             " exists"
         )
+
+
+def _obstacle(path: Path) -> int:
+    """The number of the error why a path that exists cannot be used; 0 where it can."""
+    if path.is_dir():
+        return EISDIR
+    return 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
 
 
 def pack(key: str, reply: Reply) -> bytes:

@@ -1,5 +1,6 @@
-"""Which endpoint to ask: the first that is well; a dead one rests and is tried by one call at a
-time.
+"""Which endpoint to ask: the first that is well.
+
+A dead one rests and is tried by one call at a time.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ class Health:
         os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
 
     def candidates(self) -> Iterator[int]:
-        """Indexes of the endpoints to ask in turn; one whose rest is over is handed to one
-        caller.
+        """Indexes of the endpoints to ask in turn.
+
+        One whose rest is over is handed to one caller.
         """
         for i, state in enumerate(self._states):
             with self._lock:
@@ -63,8 +65,9 @@ class Health:
                 state.until = 0.0
 
     def failed(self, i: int, rest: str, seen: int) -> None:
-        """A call failed; ``rest`` is "now", "soon" or ""; ``seen`` is ``falls(i)`` from when the
-        call began.
+        """A call failed; ``rest`` is "now", "soon" or "".
+
+        ``seen`` is ``falls(i)`` from when the call began.
         """
         state = self._states[i]
         with self._lock:

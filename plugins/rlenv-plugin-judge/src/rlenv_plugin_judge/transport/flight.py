@@ -9,8 +9,9 @@ from .request import Reply
 
 
 class SingleFlight:
-    """Per event loop: the first to ask makes the call, the others wait for it; when he gives up,
-    one of them asks.
+    """Per event loop: the first to ask makes the call, the others wait for it.
+
+    When he gives up, one of them asks.
     """
 
     def __init__(self) -> None:

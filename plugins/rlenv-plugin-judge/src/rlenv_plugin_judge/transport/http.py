@@ -44,8 +44,9 @@ class Http:
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], freed: Callable[[], None]
     ) -> Answer:
-        """Raises Failure when there is no whole answer; ``freed`` is called when the server has
-        said its last.
+        """Raises Failure when there is no whole answer.
+
+        ``freed`` is called when the server has said its last.
         """
         import aiohttp
 

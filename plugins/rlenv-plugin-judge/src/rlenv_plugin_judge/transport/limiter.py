@@ -16,8 +16,9 @@ BURST = 6.0  # seconds whose allowance may be used at once
 
 
 class Bucket:
-    """Fills at ``per_minute / 60`` a second up to BURST seconds' worth (at least 1); may be
-    overdrawn, which is waited for.
+    """Fills at ``per_minute / 60`` a second up to BURST seconds' worth (at least 1).
+
+    It may be overdrawn, which is waited for.
     """
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:

@@ -36,13 +36,13 @@ def read_reply(body: bytes, endpoint: Endpoint, route: str) -> Reply:
     if first is None or not isinstance(message, dict):
         raise Failure("the answer has no choice with a message", spent=True)
     text, refused = _content(message)
-    finish = first.get("finish_reason")
+    finish = "refusal" if refused else first.get("finish_reason")
     model = whole.get("model")
     return Reply(
         text=text,
         model=model[:200] if isinstance(model, str) else endpoint.model,
         usage=_usage(whole.get("usage")),
-        finish="refusal" if refused else (finish if isinstance(finish, str) else ""),
+        finish=finish if isinstance(finish, str) else "",
         logprobs=_tokens(first, whole),
         endpoint=endpoint.base_url,
     )
@@ -120,9 +120,13 @@ def _parallel(found: Mapping[str, Any]) -> tuple[Token, ...]:
     logs = found["token_logprobs"]
     tops = found.get("top_logprobs") or [{}] * len(tokens)
     return tuple(
-        Token(_text(t), _log(p), tuple((_text(k), _log(v)) for k, v in (top or {}).items()))
-        for t, p, top in zip(tokens, logs, tops, strict=True)
+        Token(_text(token), _log(log), _alternatives(top or {}))
+        for token, log, top in zip(tokens, logs, tops, strict=True)
     )
+
+
+def _alternatives(top: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    return tuple((_text(token), _log(log)) for token, log in top.items())
 
 
 def _llama(entry: Mapping[str, Any]) -> Token:

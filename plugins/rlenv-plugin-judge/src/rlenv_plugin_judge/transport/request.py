@@ -36,8 +36,9 @@ class Request:
     _written: list[str] = field(factory=list, init=False, eq=False, repr=False)
 
     def written(self) -> str:
-        """The messages in JSON, ASCII, keys in order; written once, since cache and server both
-        want them.
+        """The messages in JSON, ASCII, keys in order.
+
+        Written once, since cache and server both want them.
         """
         if not self._written:
             messages = [dict(m) for m in self.messages]

@@ -13,8 +13,9 @@ _JITTER = random.SystemRandom()  # of when, never of what: no verdict depends on
 
 
 def retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
-    """The seconds of a ``Retry-After`` header, a number or an HTTP date; None where it says nothing
-    usable.
+    """The seconds of a ``Retry-After`` header, a number or an HTTP date.
+
+    None where it says nothing usable.
     """
     if value is None or len(value) > 64:
         return None

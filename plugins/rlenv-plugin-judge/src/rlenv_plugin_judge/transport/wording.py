@@ -1,12 +1,11 @@
 """The dialects of OpenAI-compatible servers: what to send, and what to make of what comes back.
 
 Known differences: newer OpenAI models take ``max_completion_tokens`` and refuse ``max_tokens`` and
-some sampling
-parameters (a 400 that names the parameter, learned once per endpoint); vLLM, Ollama and llama.cpp
-take ``max_tokens``; ``usage`` may be missing (estimated); contents may be a list of parts, or null
-beside a ``refusal``; log-probabilities come as ``logprobs.content`` (OpenAI, vLLM, newer llama.cpp
-and Ollama), as parallel lists (older vLLM and routers), as ``completion_probabilities``
-(llama.cpp), or not at all.
+some sampling parameters (a 400 that names the parameter, learned once per endpoint); vLLM, Ollama
+and llama.cpp take ``max_tokens``; ``usage`` may be missing (estimated); contents may be a list of
+parts, or null beside a ``refusal``; log-probabilities come as ``logprobs.content`` (OpenAI, vLLM,
+newer llama.cpp and Ollama), as parallel lists (older vLLM and routers), as
+``completion_probabilities`` (llama.cpp), or not at all.
 """
 
 from __future__ import annotations

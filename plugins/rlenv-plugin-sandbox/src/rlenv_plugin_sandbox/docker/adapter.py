@@ -28,8 +28,9 @@ _WEAK = (
 
 
 class Docker(Adapter[Container]):
-    """Programs in warm containers of a docker daemon.  Tier "container", or "gvisor" with
-    ``runtime="runsc"``.
+    """Programs in warm containers of a docker daemon.
+
+    Tier "container", or "gvisor" with ``runtime="runsc"``.
 
     Args:
         image: an image with Python 3.8 or newer in it; None binds this machine's own system and

@@ -142,14 +142,16 @@ class Container(Place):
         return self.healthy and not self.spent and self.link.alive()
 
     def cpu(self) -> float | None:
-        """Seconds of CPU of all that ever ran in it, as the machine counts them; None when nobody
-        says.  Waits.
+        """Seconds of CPU of all that ever ran in it, as the machine counts them.
+
+        None when nobody says.  Waits.
         """
         return self._engine.cpu(self.id) if self.group is None else self.group.cpu()
 
     def ran_out_of_memory(self) -> bool:
-        """Whether even the relay was killed for want of memory; it reports what became of
-        programs.
+        """Whether even the relay was killed for want of memory.
+
+        It reports what became of programs.
         """
         return self._short
 

@@ -85,8 +85,9 @@ class Engine:
         return VerifierFault(Fault("unavailable", f"docker: {said}", transient=True))
 
     def image(self, base: str | None, layer: Layer) -> str:
-        """The name of an image with this layer, on top of ``base`` or alone; made when it is not
-        there.
+        """The name of an image with this layer, on top of ``base`` or alone.
+
+        Made when it is not there.
         """
         import docker
 
@@ -121,8 +122,9 @@ class Engine:
         environment: Mapping[str, str],
         host: Mapping[str, Any],
     ) -> tuple[str, socket.socket]:
-        """Start a container; its id and a socket to its standard streams, multiplexed by the
-        daemon.
+        """Start a container.
+
+        Returns its id and a socket to its standard streams, multiplexed by the daemon.
         """
         with self.client() as api:
             made = api.create_container(
@@ -161,8 +163,9 @@ class Engine:
             return int(api.inspect_container(container)["State"]["Pid"])
 
     def cpu(self, container: str) -> float | None:
-        """Seconds of CPU that a container has used, as the machine counts them; None when nobody
-        says.
+        """Seconds of CPU that a container has used, as the machine counts them.
+
+        None when nobody says.
         """
         with suppress(VerifierFault, ConfigError, KeyError, TypeError), self.client() as api:
             said = api.stats(container, stream=False, one_shot=True)

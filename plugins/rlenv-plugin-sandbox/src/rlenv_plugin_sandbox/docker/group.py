@@ -46,8 +46,9 @@ class Group:
 
 
 def group_of(pid: int, container: str, root: Path = _ROOT) -> Group | None:
-    """The group of a container whose first process is said to be ``pid``; None where this machine
-    has none such.
+    """The group of a container whose first process is said to be ``pid``.
+
+    None where this machine has none such.
     """
     try:
         lines = (_PROC / str(pid) / "cgroup").read_text().splitlines()

@@ -39,8 +39,9 @@ class Layer:
 
 
 def layer(profile: Profile, *, whole: bool) -> Layer:
-    """The guest and the profile's files; with ``whole`` also the folders of a root that others are
-    bound to.
+    """The guest and the profile's files.
+
+    With ``whole`` also the folders of a root that others are bound to.
     """
     files = dict(_guest())
     files |= {f"{BOX[1:]}/{name}": content for name, content in profile.files}

@@ -1,5 +1,6 @@
-"""One run: from the fork to the program's first line.  Everything up to START is done ahead of
-time.
+"""One run: from the fork to the program's first line.
+
+Everything up to START is done ahead of time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""How long threads stood ready to run and got no processor, from looks now and then; for judge and
-guest.
+"""How long threads stood ready to run and got no processor, from looks now and then.
+
+It serves judge and guest.
 """
 
 from __future__ import annotations

@@ -29,8 +29,9 @@ def writable() -> list[str]:
 
 
 def remove(folders: list[str], seconds: float) -> bool:
-    """Empty these folders; False when something is left after so many seconds, or cannot be
-    removed.
+    """Empty these folders.
+
+    False when something is left after so many seconds, or cannot be removed.
     """
     deadline = time.monotonic() + seconds
     try:

@@ -143,14 +143,9 @@ def bind(source: str, target: str, attributes: int) -> None:
     mount(source, target, None, MS_BIND | MS_REC)
     try:
         wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-        syscall(
-            "mount_setattr",
-            _AT_FDCWD,
-            ctypes.c_char_p(os.fsencode(target)),
-            _AT_RECURSIVE,
-            wanted,
-            32,
-        )
+        path = ctypes.c_char_p(os.fsencode(target))
+        arguments = (_AT_FDCWD, path, _AT_RECURSIVE, wanted, ctypes.sizeof(wanted))
+        syscall("mount_setattr", *arguments)
     except LinuxError as error:
         if error.errno != errno.ENOSYS:  # before Linux 5.12: the top only
             raise
@@ -215,11 +210,8 @@ def drop_capabilities() -> None:
     _drop()
 
 
-_HEADS = {
-    int: 24,
-    float: 16,
-    bytes: 32,
-}  # where CPython's values begin in their objects, from 3.8 on
+# Where CPython's values begin in their objects, from 3.8 on.
+_HEADS = {int: 24, float: 16, bytes: 32}
 
 
 def forget(*values: Any) -> None:

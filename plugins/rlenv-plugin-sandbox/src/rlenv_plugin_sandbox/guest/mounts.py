@@ -38,8 +38,9 @@ def build(
     *,
     workspace: bool,
 ) -> None:
-    """Assemble two equal roots for programs and move above them.  In a mount namespace of our own,
-    with the right to mount.
+    """Assemble two equal roots for programs and move above them.
+
+    This takes a mount namespace of our own, with the right to mount.
 
     Packages that were installed beside an interpreter are seen only where ``paths`` names them: one
     of them may be an environment, with its expected outputs.

@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# number of the run, when it ended; wait status, user seconds, system seconds, peak bytes, error
-# number
+# The number of the run, when it ended; its wait status, user seconds, system seconds, peak bytes
+# and error number.
 REPORT = struct.Struct("<IdiddQi")
 KILL = struct.Struct("<I")  # number of the run
 PATIENCE = 3  # children that end before their START, one after the other
@@ -42,6 +42,20 @@ def _pidfd(pid: int) -> int:
     return linux.check(linux.libc.syscall(_PIDFD_OPEN, pid, 0), "pidfd_open")
 
 
+def _packed(
+    number: int,
+    *,
+    ended: float,
+    status: int = 0,
+    user: float = 0.0,
+    system: float = 0.0,
+    peak: int = 0,
+    failure: int = 0,
+) -> bytes:
+    fields = (number, ended, status, user, system, peak, failure)
+    return REPORT.pack(*fields)
+
+
 class Child:
     """A process that waits or runs, and the place where it does."""
 
@@ -57,8 +71,7 @@ class Prefork:
     """Forks ahead, waits, kills when asked, reports each end.
 
     Runs are numbered from 1 as they begin: an order to kill names its run, so that one that comes
-    late
-    harms nobody, and one that comes early is not forgotten.
+    late harms nobody, and one that comes early is not forgotten.
 
     Args:
         control: where reports go and orders come from.
@@ -228,7 +241,7 @@ class Prefork:
 
     def fail(self, number: int) -> bool:
         """No child can be made: say so to whoever waits for one, or will."""
-        self.control.send(REPORT.pack(self.number + 1, time.monotonic(), 0, 0.0, 0.0, 0, number))
+        self.control.send(_packed(self.number + 1, ended=time.monotonic(), failure=number))
         return False
 
     def kill(self) -> None:
@@ -252,7 +265,14 @@ class Prefork:
         self.current = None
         self.failures = 0
         peak = used.ru_maxrss * 1024
-        said = REPORT.pack(self.number, ended, status, used.ru_utime, used.ru_stime, peak, 0)
+        said = _packed(
+            self.number,
+            ended=ended,
+            status=status,
+            user=used.ru_utime,
+            system=used.ru_stime,
+            peak=peak,
+        )
         self._hand_in(said, seat)
         linux.forget(said, status, peak, *used)
 
@@ -270,8 +290,9 @@ class Prefork:
             self.control.send(said)
 
     def hand_over(self, said: bytes, seat: Any) -> None:
-        """Report, and with that a pipe to read the workspace from; its end says that all is as it
-        was.
+        """Report, and with that a pipe to read the workspace from.
+
+        Its end says that all is as it was.
 
         A process of its own reads the files: what they hold must not be in the memory that programs
             begin with.

@@ -223,8 +223,9 @@ class Relay:
         return
 
     def one_apart(self, plan: Plan) -> bool:
-        """One run, carried by a process of its own; False when the judge is gone, or that process
-        broke.
+        """One run, carried by a process of its own.
+
+        False when the judge is gone, or that process broke.
         """
         near, far = os.pipe()
         pid = os.fork()

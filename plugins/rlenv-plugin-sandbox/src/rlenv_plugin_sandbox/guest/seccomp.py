@@ -32,31 +32,31 @@ PRETEND = _ERRNO  # says that it is done, and does nothing
 
 _FILES = """
 access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2
-fallocate fchdir fchmod fchmodat fchown fchownat fdatasync fgetxattr flistxattr fstat fstatfs
-fsync ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat listxattr
-llistxattr lseek lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv pwrite64
-pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat
-statfs symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes write
-writev
+fallocate fchdir fchmod fchmodat fchown fchownat fdatasync fgetxattr flistxattr fstat fstatfs fsync
+ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat listxattr
+llistxattr lseek lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv
+pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir
+sendfile splice stat statfs symlink symlinkat sync_file_range tee truncate umask unlink unlinkat
+utime utimensat utimes write writev
 """
 _MEMORY = "brk mlock mlock2 mmap mprotect mremap msync munlock munmap"
 _WAITING = """
-epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 poll ppoll pselect6
-select timerfd_create timerfd_gettime timerfd_settime
+epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 poll
+ppoll pselect6 select timerfd_create timerfd_gettime timerfd_settime
 """
 _SOCKETS = "getpeername getsockname shutdown"
 _SIGNALS = """
 alarm getitimer kill pause pidfd_open pidfd_send_signal restart_syscall rt_sigaction rt_sigpending
-rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo setitimer
-sigaltstack signalfd signalfd4 tgkill timer_create timer_delete timer_getoverrun timer_gettime timer_settime
-tkill
+rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo
+setitimer sigaltstack signalfd signalfd4 tgkill timer_create timer_delete timer_getoverrun
+timer_gettime timer_settime tkill
 """
 _PROCESSES = """
-capget exit exit_group fork futex futex_waitv get_robust_list getcpu getegid geteuid getgid getgroups getpgid
-getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid gettid getuid membarrier
-rseq sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setsid
-times uname vfork wait4 waitid
+capget exit exit_group fork futex futex_waitv get_robust_list getcpu getegid geteuid getgid
+getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid
+gettid getuid membarrier rseq sched_get_priority_max sched_get_priority_min sched_getaffinity
+sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval sched_yield set_robust_list
+set_tid_address setpgid setsid times uname vfork wait4 waitid
 """
 _CLOCKS = "clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep time"
 ALLOWED = (_FILES + _MEMORY + _WAITING + _SOCKETS + " " + _SIGNALS + _PROCESSES + _CLOCKS).split()
@@ -67,12 +67,14 @@ PRETENDED = ["fadvise64", "sched_setaffinity", "setpriority", "sync", "syncfs"]
 _ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]
 
 _IOCTLS = numbered("""
-0x5401 TCGETS 0x540F TIOCGPGRP 0x5413 TIOCGWINSZ 0x541B FIONREAD 0x5421 FIONBIO 0x5450 FIONCLEX FIOCLEX
+0x5401 TCGETS 0x540F TIOCGPGRP 0x5413 TIOCGWINSZ 0x541B FIONREAD 0x5421 FIONBIO 0x5450 FIONCLEX
+FIOCLEX
 """)
 _FORGED = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing on somebody's terminal
 _PRCTLS = numbered("""
-1 SET_PDEATHSIG GET_PDEATHSIG GET_DUMPABLE 15 SET_NAME GET_NAME 23 CAPBSET_READ 29 SET_TIMERSLACK GET_TIMERSLACK
-38 SET_NO_NEW_PRIVS GET_NO_NEW_PRIVS 41 SET_THP_DISABLE GET_THP_DISABLE 0x53564D41 SET_VMA
+1 SET_PDEATHSIG GET_PDEATHSIG GET_DUMPABLE 15 SET_NAME GET_NAME 23 CAPBSET_READ 29 SET_TIMERSLACK
+GET_TIMERSLACK 38 SET_NO_NEW_PRIVS GET_NO_NEW_PRIVS 41 SET_THP_DISABLE GET_THP_DISABLE 0x53564D41
+SET_VMA
 """)
 _ARCH_PRCTLS = (0x1001, 0x1002, 0x1003, 0x1004, 0x1021, 0x1022, 0x1023, 0x3001)  # FS, GS, AMX, CET
 _SOL_SOCKET = 1
@@ -80,15 +82,15 @@ _MSG_OOB = 1
 _RLIMIT_CORE = 4
 _RWF_NOWAIT = 8
 _SOCKET_OPTIONS = numbered("""
-2 REUSEADDR TYPE ERROR 7 SNDBUF RCVBUF KEEPALIVE 13 LINGER 16 PASSCRED PEERCRED RCVLOWAT 20 RCVTIMEO SNDTIMEO
-30 ACCEPTCONN 38 PROTOCOL DOMAIN
+2 REUSEADDR TYPE ERROR 7 SNDBUF RCVBUF KEEPALIVE 13 LINGER 16 PASSCRED PEERCRED RCVLOWAT 20
+RCVTIMEO SNDTIMEO 30 ACCEPTCONN 38 PROTOCOL DOMAIN
 """)  # nothing of filters and pidfds
 # Of descriptors, owners of signals, questions for locks, pipes and seals.  Leases, notices of what
 # others do in a folder (F_NOTIFY) and hints that stay with an inode (F_SET_RW_HINT) would be
 # channels through the system's files.
 _FCNTLS = numbered("""
-0 DUPFD GETFD SETFD GETFL SETFL GETLK 8 SETOWN GETOWN SETSIG GETSIG 15 SETOWN_EX GETOWN_EX 36 OFD_GETLK
-1030 DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ ADD_SEALS GET_SEALS
+0 DUPFD GETFD SETFD GETFL SETFL GETLK 8 SETOWN GETOWN SETSIG GETSIG 15 SETOWN_EX GETOWN_EX 36
+OFD_GETLK 1030 DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ ADD_SEALS GET_SEALS
 """)
 _LOCKS = numbered("6 SETLK SETLKW 37 OFD_SETLK OFD_SETLKW")
 _COLD = (20, 21)  # MADV_COLD, MADV_PAGEOUT: as fadvise64
@@ -189,14 +191,14 @@ def _special(runtime: str, *, devices: bool, memfd: bool, shared: bool) -> dict[
     return {
         "clone": _none_of(0, CLONE_NEW, DENY),
         "clone3": _ret(UNKNOWN),  # its flags lie in memory, where no filter sees them
-        # What is in the page cache tells which files others of this machine have read; so would
-        # mincore.
+        # What is in the page cache tells which files others of this machine have read, as
+        # mincore would.
         "preadv2": _none_of(5, _RWF_NOWAIT, unsupported),
         # The machine's load and memory.  V8 and glibc size their heaps by it, unchecked; Python has
         # no use for it.
         "sysinfo": execute,
-        # When a file was made, and the numbers of mounts, which count on; C libraries fall back to
-        # fstatat.
+        # When a file was made, and the numbers of mounts, which count on; C libraries fall back
+        # to fstatat.
         "statx": _ret(UNKNOWN),
         "fcntl": _fcntl(shared=shared),
         "flock": _ret(PRETEND if shared else ALLOW),

@@ -94,9 +94,8 @@ class Plan(child.Plan):
         named = None if self.renewal is None else self.renewal.hide_processes()
         if self.first:
             _become_nobody()
-        self.streams = (
-            standard.pipes() if named is None else named
-        )  # nobody's own, to be opened by name
+        # Nobody's own, to be opened by name.
+        self.streams = standard.pipes() if named is None else named
         os.chdir(self.home)
         for limit, value in self.limits:
             self._limit(limit, value)

@@ -10,8 +10,8 @@ HEAD = struct.Struct("<BI")
 # Wall seconds, bytes kept of each output, length of text, of payload.
 START_HEAD = struct.Struct("<dIII")
 KILL_BODY = struct.Struct("<?")  # whether the program had answered all that it was asked
-# Seconds so far that the program waited for a processor, was asked something, and CPU of its
-# processes.
+# Seconds so far that the program waited for a processor and was asked something, and CPU seconds
+# of its processes.
 STATE_BODY = struct.Struct("<ddd")
 # Wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then
 # (seconds) waiting for a processor and asked, as in STATE, user and system CPU, wall, then peak

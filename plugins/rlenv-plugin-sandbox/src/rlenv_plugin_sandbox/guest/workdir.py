@@ -116,8 +116,9 @@ class MemoryFolder:
         return seat
 
     def enter(self, seat: Seat) -> None:
-        """Move this process there.  It has to lose its capabilities afterwards, with which it could
-        leave.
+        """Move this process there.
+
+        It has to lose its capabilities afterwards, with which it could leave.
         """
         os.chroot(seat.root)
         os.chdir(self.path)

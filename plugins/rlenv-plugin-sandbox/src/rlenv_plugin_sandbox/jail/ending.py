@@ -42,8 +42,9 @@ class Report:
 
 
 def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
-    """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made
-    anew.
+    """The Exit of a run.
+
+    A sandbox that broke is marked unhealthy, so that its place is made anew.
     """
     started = report.pid is not None
     if not report.data:
@@ -55,17 +56,17 @@ def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
     if fault is not None:
         slot.healthy = slot.healthy and started
     return Exit(
-        code if started else None,
-        _reason(report, code, cpu, slot) if started else "lost",
-        cpu,
-        report.wall,
-        max(peak, report.group_memory),
-        report.truncated,
-        isolation,
-        started,
-        report.stdout,
-        report.stderr,
-        fault,
+        status=code if started else None,
+        reason=_reason(report, code, cpu, slot) if started else "lost",
+        cpu=cpu,
+        wall=report.wall,
+        peak_memory=max(peak, report.group_memory),
+        truncated=report.truncated,
+        isolation=isolation,
+        started=started,
+        stdout=report.stdout,
+        stderr=report.stderr,
+        fault=fault,
     )
 
 
@@ -78,16 +79,15 @@ def _without_word(report: Report, slot: Place, isolation: Tier, *, started: bool
     ordered = "" if report.starved else report.ordered
     if started and (memory or ordered):
         return Exit(
-            -signal.SIGKILL,
-            "memory" if memory else ordered or "killed",
-            report.group_cpu,
-            report.wall,
-            0,
-            report.truncated,
-            isolation,
-            started,
-            report.stdout,
-            report.stderr,
+            status=-signal.SIGKILL,
+            reason="memory" if memory else ordered or "killed",
+            cpu=report.group_cpu,
+            wall=report.wall,
+            truncated=report.truncated,
+            isolation=isolation,
+            started=started,
+            stdout=report.stdout,
+            stderr=report.stderr,
         )
     fault = lost(report.said or "the zygote ended during a run")
     wall = report.wall

@@ -48,8 +48,9 @@ class Peaks:
             self.close()
 
     def most(self) -> int:
-        """Bytes above what was held at the beginning, without those of the system's files; 0 for
-        very little.
+        """Bytes above what was held at the beginning, without those of the system's files.
+
+        0 for very little.
         """
         if self._peak < 0:
             return 0

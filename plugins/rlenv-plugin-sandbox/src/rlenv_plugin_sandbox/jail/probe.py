@@ -16,8 +16,9 @@ __all__ = ["diagnose"]
 
 
 def diagnose() -> Sequence[Diagnosis]:
-    """The tier that a program gets, and every part that is missing with its remedy.  Makes a jail
-    and ends it.
+    """The tier that a program gets, and every part that is missing with its remedy.
+
+    Makes a jail and ends it.
     """
     if sys.platform != "linux":
         return [Diagnosis("jail", "needs Linux; use the sandbox docker+gvisor or remote", ok=False)]

@@ -53,9 +53,8 @@ class Start(NamedTuple):
 
     pid: int | None  # our number for the process that began to run its program
     failure: str  # why it could not
-    outputs: list[
-        int
-    ]  # descriptors to read its standard output and error from: the caller's to close
+    # Descriptors to read its standard output and error from: the caller's to close.
+    outputs: list[int]
 
 
 class NoJail(ConfigError):
@@ -213,9 +212,7 @@ class Slot(Place):
             raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
 
     def _check_room(self, address_space: int) -> None:
-        """Whether a limit that we inherited, and nobody may raise, leaves room for the profile's
-        memory.
-        """
+        """Whether an inherited limit, which nobody may raise, leaves room for its memory."""
         needed = (self.profile.memory_mb + OVERHEAD_MB) << 20
         if 0 <= address_space < needed:
             raise ConfigError(
@@ -278,8 +275,9 @@ class Slot(Place):
         return Start(pid, "", list(outputs))
 
     def report(self) -> bytes | None:
-        """The zygote's word on the end of this run; b"" when it is gone, None when there is none
-        yet.
+        """The zygote's word on the end of this run.
+
+        b"" when it is gone, None when there is none yet.
         """
         while True:
             said = self._word()
@@ -327,8 +325,9 @@ class Slot(Place):
         self._poll.poll(SOON_MS)
 
     def cpu(self, *, mark: bool = False) -> float:
-        """Seconds of CPU that all of this place used since the last mark; 0.0 where nobody counts
-        them.
+        """Seconds of CPU that all of this place used since the last mark.
+
+        0.0 where nobody counts them.
         """
         if self.group is None:
             return 0.0
@@ -339,8 +338,9 @@ class Slot(Place):
         return used
 
     def peak(self) -> int:
-        """Bytes that everything in this place held at most since the last START; 0 for little or
-        unknown.
+        """Bytes that everything in this place held at most since the last START.
+
+        0 for little or unknown.
         """
         return 0 if self.group is None else self.group.peaks.most()
 
@@ -377,17 +377,13 @@ class Slot(Place):
 
 
 def _read(fd: int, most: int) -> bytes:
-    """All that comes through a pipe, of at most so many bytes; waits for its end, or that of its
-    writer.
-    """
+    """All that comes through a pipe, at most so many bytes; waits for its or its writer's end."""
     with open(fd, "rb") as pipe:
         return pipe.read(most)
 
 
 def _abandon() -> None:
-    """In a child of this process: let go, so that zygotes end with the process that they work
-    for.
-    """
+    """In a child of this process: let go, so that zygotes end with the one that they work for."""
     global _lock  # noqa: PLW0603 - another thread may have held it
     _lock = Lock()
     for slot in list(_slots):

@@ -13,8 +13,9 @@ _PATIENCE = 64 << 20
 
 
 class Streams:
-    """The near ends of what a program writes to; its child makes them, and hands them over as it
-    begins.
+    """The near ends of what a program writes to.
+
+    Its child makes them, and hands them over as it begins.
 
     Args:
         limit: how many bytes are kept of each; the rest is dropped.

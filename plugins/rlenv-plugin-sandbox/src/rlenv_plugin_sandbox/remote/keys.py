@@ -4,8 +4,10 @@ A file of keys is TOML, and has no key in it::
 
     [[key]]
     tenant = "alice"
-    stored = "9f86d0…"  # both are 64 hex digits; `rlenv sandbox --new-key alice --keys keys.toml`
-    makes a key and adds it server = "60303a…"
+    stored = "9f86d0…"  # both are 64 hex digits
+    server = "60303a…"
+
+``rlenv sandbox --new-key alice --keys keys.toml`` makes a key and adds it.
 
 As in SCRAM (RFC 5802), who reads the file can play the server to its clients, and cannot be one of
 them.
