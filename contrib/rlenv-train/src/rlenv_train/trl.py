@@ -70,7 +70,15 @@ def trl_reward(
     columns = Columns(answer, tuple(info), id)
     factors = checked_weights(weights, 1 + len(also))
     steps = checked_weight(step_weight)
-    return TrlReward(env, columns, tuple(also), factors, steps, name, Patience(patience))
+    return TrlReward(
+        source=env,
+        columns=columns,
+        also=tuple(also),
+        weights=factors,
+        step_weight=steps,
+        name=name,
+        patience=Patience(patience),
+    )
 
 
 @define(slots=False, eq=False)

@@ -251,7 +251,14 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
     def _fail(self, fault: Fault) -> Waits[Step]:
         """The environment failed: unscored."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
-        self.verdict = Verdict(None, (), None, self.env.fingerprint, None, fault)
+        self.verdict = Verdict(
+            value=None,
+            results=(),
+            stopped_at=None,
+            fingerprint=self.env.fingerprint,
+            raw=None,
+            fault=fault,
+        )
         yield from self._leave()
         return self._end(self.verdict, [], {})
 

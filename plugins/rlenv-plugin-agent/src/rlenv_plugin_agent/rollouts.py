@@ -198,15 +198,15 @@ def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
     assert stop is not None
     children = tuple(actor.children)
     return Rollout(
-        task,
-        made,
-        tuple(episode.trace),
-        verdict,
-        stop,
-        seconds,
-        episode.seed,
-        children,
-        episode.start,
+        task=task,
+        trajectory=made,
+        trace=tuple(episode.trace),
+        verdict=verdict,
+        stop=stop,
+        seconds=seconds,
+        seed=episode.seed,
+        children=children,
+        start=episode.start,
     )
 
 
@@ -220,8 +220,18 @@ def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) ->
         seed: that it would have had.
     """
     found = task if isinstance(task, Task) else Task(task)
-    verdict = Verdict(None, (), None, env.fingerprint, None, fault)
-    return Rollout(found, Trajectory(found.messages), (), verdict, "error", 0.0, seed)
+    verdict = Verdict(
+        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
+    )
+    return Rollout(
+        task=found,
+        trajectory=Trajectory(found.messages),
+        trace=(),
+        verdict=verdict,
+        stop="error",
+        seconds=0.0,
+        seed=seed,
+    )
 
 
 async def arollouts(

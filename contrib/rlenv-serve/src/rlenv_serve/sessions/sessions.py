@@ -116,16 +116,16 @@ class Sessions:
                 begin; 409 when the key was used for another one.
         """
         begun = Begun(
-            id or token_hex(16),
-            tenant.name,
-            served.name,
-            served.env.fingerprint,
-            str(task.id),
-            served.digest(task),
-            seed,
-            agent,
-            time.time(),
-            key,
+            id=id or token_hex(16),
+            tenant=tenant.name,
+            environment=served.name,
+            fingerprint=served.env.fingerprint,
+            task=str(task.id),
+            task_digest=served.digest(task),
+            seed=seed,
+            agent=agent,
+            created=time.time(),
+            key=key,
         )
         async with self.turns.of(tenant.name):
             return await self._shielded(self._begin(tenant, begun))
