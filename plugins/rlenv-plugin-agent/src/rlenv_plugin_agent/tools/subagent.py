@@ -22,7 +22,7 @@ from .calling import observe
 from .catalog import find
 from .context import ToolContext
 from .errors import EpisodeError, ToolError
-from .tool import Tool, described, tool, tools_by_name
+from .tool import Coded, Tool, described, tool, tools_by_name
 
 # What a policy is, as in ``rollouts``; its result may have to be awaited.
 Acts: TypeAlias = Callable[[list[Message], list[Message]], object]
@@ -221,11 +221,8 @@ def subagent(
         above = context.get(Actor)
         actor = above.child(name, policy, tokens, starts=starts, depth=depth)
         within = evolve(context, turn=0, parts={**context.parts, Actor: actor}, marks=[])
-        try:
-            known = [*given, *(_held(above.tools(), each) for each in inherit)]
-            inner = _Inner(actor, within, tools_by_name(known), is_own=policy is None)
-        except ConfigError as error:
-            raise EpisodeError(f"subagent {name}: {error}") from error
+        known = _named(name, given, above.tools, inherit)
+        inner = _Inner(actor, within, known, is_own=policy is None)
         try:
             return await inner.run(system_prompt, prompt, turns)
         finally:
@@ -239,6 +236,20 @@ def _check(name: str, **limits: int) -> None:
     for limit, value in limits.items():
         if type(value) is not int or value < 1:
             raise ConfigError(f"subagent {name}: {limit} is an integer ≥ 1, not {value!r}")
+
+
+def _named(
+    subagent_name: str, given: Sequence[Tool | Coded], episode: Named, inherit: Sequence[str]
+) -> Tools:
+    """The tools of a subagent by name: its own, and those of the episode that it inherits.
+
+    Raises:
+        EpisodeError: the episode lacks one, or two have the same name.
+    """
+    try:
+        return tools_by_name([*given, *(_held(episode(), each) for each in inherit)])
+    except ConfigError as error:
+        raise EpisodeError(f"subagent {subagent_name}: {error}") from error
 
 
 def _held(tools: Tools, name: str) -> Tool:
