@@ -21,7 +21,8 @@ from .tools.subagent import begun, replied
 from .user import End
 
 ASKED = """\
-Another model was given the task below. Point out what is wrong with its answer and how to correct it.
+Another model was given the task below. Point out what is wrong with its answer and how \
+to correct it.
 
 Task:
 {task}
@@ -34,7 +35,8 @@ OVER = "<end>"  # what a simulated user writes when the conversation is over
 RULES = """\
 {instructions}
 
-You are the user in this conversation, and the other side is an assistant. Write what the user says next, and nothing
+You are the user in this conversation, and the other side is an assistant. Write what the user \
+says next, and nothing
 else. When the user has what they want, or gives up, write {over}."""
 
 

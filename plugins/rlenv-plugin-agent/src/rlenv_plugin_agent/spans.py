@@ -84,7 +84,9 @@ def verdict_span(verdict: Verdict) -> Span:
         "rlenv.stopped_at": verdict.stopped_at,
         "rlenv.fingerprint": verdict.fingerprint,
     }
-    error = "" if verdict.scored else verdict.fault.kind if verdict.fault else "error"
+    error = ""
+    if not verdict.scored:
+        error = verdict.fault.kind if verdict.fault else "error"
     return Span("verdict", sum(each.seconds for each in stages), about, error, stages)
 
 

@@ -180,19 +180,21 @@ async def reward(call: Call) -> object:
     id_ = call.path["id"]
     entry, verdict = await sessions.verdict(await sessions.owner(call.tenant, id_), id_)
     counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
+    passed_tests, total_tests = counts
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
     passed = None if verdict.value is None else verdict.value >= mark
     stop = entry.ended.stop if entry.ended else ""
     return Reward(
-        verdict.value,
-        *counts,
-        "done",
-        passed,
-        stop,
-        fault_kind(verdict) or None,
-        verdict.fingerprint,
-        stage_rows(verdict, NOBODY),
+        reward=verdict.value,
+        tests_passed=passed_tests,
+        total_tests=total_tests,
+        status="done",
+        passed=passed,
+        stop_reason=stop,
+        fault=fault_kind(verdict) or None,
+        fingerprint=verdict.fingerprint,
+        stages=stage_rows(verdict, NOBODY),
     )
 
 
