@@ -101,3 +101,23 @@ def test_another_process_finds_the_same(found: dict[str, dict[str, str | None]])
         check=True,
     )
     assert json.loads(done.stdout) == {use: prints.get("") for use, prints in found.items()}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_verifying_changes_no_fingerprint(
+    use: str, found: dict[str, dict[str, str | None]]
+) -> None:
+    plugin, _, short = use.partition("/")
+    if getattr(registry().stage_type(use), "where", "worker") != "inline":
+        return  # its object is used in a worker, which nobody asks for a fingerprint
+    sets = registry().supplied(plugin, "rlenv_examples").get(short, ())
+    for one in sets if isinstance(sets, (list, tuple)) else [sets]:
+        options = dict(one.options)
+        before = name(use, options)
+        if before is None:
+            continue
+        slots = [{"use": use, "options": options}]
+        with Environment.from_dict({"name": "e", "stage": slots}) as env:
+            for task, response in [*one.right, *one.wrong]:
+                env.evaluate(task, response)
+        assert name(use, options) == before

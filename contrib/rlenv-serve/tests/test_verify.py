@@ -100,7 +100,7 @@ def test_an_unknown_task_stops_the_whole_request_before_anything_runs(ask: Clien
         ({"environment": "single", "items": [{"task": "t3", "response": "", "id": 1 << 600}]}, 422),
         ({"environment": "single", "items": [{"task": "t3", "response": ""}] * 1025}, 422),
         (b'{"environment": "single", "items": [{"task": "t3", "response": ' + b"[" * 9999, 422),
-        (b'{"environment": "single", "items": ' + b'[{"a": ' * 99_999, 400),
+        (b'{"environment": "single", "items": ' + b'[{"a": ' * 99_999, 422),
         (
             b'{"environment": "single", "items": [{"task": "t3", "response": [{"a": %s}]}]}'
             % (b"[" * 64 + b"]" * 64),

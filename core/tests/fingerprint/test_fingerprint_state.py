@@ -113,6 +113,17 @@ def test_what_was_written_counts_beside_what_the_stage_keeps():
     assert written(limit=3) == written(limit=3.0) == written()
 
 
+class own_cached_property:
+    def __init__(self, make):
+        self.make = make
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, obj, owner=None):
+        return vars(obj).setdefault(self.name, self.make(obj)) if obj else self
+
+
 class Lazy:
     where = "inline"
 
@@ -122,6 +133,10 @@ class Lazy:
     @cached_property
     def table(self):
         return {"a": 1}
+
+    @own_cached_property
+    def index(self):
+        return {"b": 1}
 
     def validate(self, task):
         self.seen[task.id] = self.table
@@ -139,6 +154,7 @@ def test_what_a_stage_keeps_of_tasks_and_responses_does_not_count():
     stage = Lazy()
     before = makeup(stage)
     assert stage.table
+    assert stage.index
     assert makeup(stage) == before
 
 

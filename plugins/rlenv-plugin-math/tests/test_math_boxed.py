@@ -14,8 +14,15 @@ def outcome(response: str) -> Outcome:
 
 @pytest.mark.parametrize(
     "response",
-    ["\\boxed{18}", "So $\\boxed{\\frac{1}{2}}$.", "<think>\\boxed{1}</think>\\boxed{2}", "\\boxed{x = \\boxed{2}}", "\\fbox{2}", "\\boxed 5"],
-)  # fmt: skip
+    [
+        "\\boxed{18}",
+        "So $\\boxed{\\frac{1}{2}}$.",
+        "<think>\\boxed{1}</think>\\boxed{2}",
+        "\\boxed{x = \\boxed{2}}",
+        "\\fbox{2}",
+        "\\boxed 5",
+    ],
+)
 def test_one_full_box_passes(response: str) -> None:
     assert outcome(response).score == 1.0
 

@@ -1,4 +1,6 @@
-"""Our corpus of labelled cases: nothing wrong is paid for, and what is right is recognized in any notation."""
+"""Our corpus of labelled cases: nothing wrong is paid for, and what is right is recognized in any
+notation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A question is not an answer to itself, although the two are equal; a value that a question offers may be."""
+"""A question is not an answer to itself, although the two are equal; a value that a question offers
+may be.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The environment that `make run` scores: every reward of the built-in responses is what their labels say."""
+"""The environment that `make run` scores: every reward of the built-in responses is what their
+labels say.
+"""
 
 from __future__ import annotations
 

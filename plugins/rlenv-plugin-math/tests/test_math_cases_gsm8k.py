@@ -1,4 +1,6 @@
-"""The GSM8K example: its converter, its comparison with the labels, and the figures that its README reports."""
+"""The GSM8K example: its converter, its comparison with the labels, and the figures that its README
+reports.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two answers never earn what one earns: whatever the places they are in and the words between them."""
+"""Two answers never earn what one earns: whatever the places they are in and the words between
+them.
+"""
 
 from __future__ import annotations
 

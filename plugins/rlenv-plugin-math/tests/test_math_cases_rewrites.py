@@ -1,4 +1,6 @@
-"""Golds of many shapes, restated by templates: a change of form keeps the score, a change of meaning loses it."""
+"""Golds of many shapes, restated by templates: a change of form keeps the score, a change of
+meaning loses it.
+"""
 
 from __future__ import annotations
 

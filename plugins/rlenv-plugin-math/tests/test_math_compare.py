@@ -1,6 +1,7 @@
 """What counts as the same answer; the tables hold one pair a line, the two sides apart by ``;;``.
 
-``same`` and ``different`` hold whichever side is the gold; in ``meets`` and ``misses`` the gold is on the left.
+``same`` and ``different`` hold whichever side is the gold; in ``meets`` and ``misses`` the gold is
+on the left.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from rlenv_plugin_math.compare.work import UNITS, Case, Exhausted
 from rlenv_plugin_math.tree import Add, Big, Call, Div, Items, Mul, Node, Num, Pow, Sym
 
 INLINE = Options(symbolic=False)
-X, K = Sym("x"), Sym("k")
+X = Sym("x")
+K = Sym("k")
 
 
 def num(value: int | Fraction) -> Num:

@@ -87,7 +87,8 @@ def test_a_function_of_equal_arguments_is_equal(node: Node, name: str) -> None:
 def test_lists_and_sets_have_no_order_and_points_have(values: list[int], chance: object) -> None:
     shuffled = list(values)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = tuple(map(num, values)), tuple(map(num, shuffled))
+    one = tuple(map(num, values))
+    other = tuple(map(num, shuffled))
     assert equal(t.Items(one), t.Items(other))
     assert equal(t.SetOf(one), t.SetOf(other))
     assert equal(t.Seq(one, "(", ")"), t.Seq(other, "(", ")")) == (values == shuffled)

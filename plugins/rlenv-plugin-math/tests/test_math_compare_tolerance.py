@@ -130,7 +130,8 @@ def test_a_large_value_is_measured_to_its_last_place() -> None:
 def test_a_decimal_of_hundreds_of_digits_is_measured_to_its_last_place(power: int) -> None:
     with localcontext(Context(prec=power + 7)):
         root = Whole(2).sqrt().scaleb(power)
-        above, below = root.next_plus(), root.next_minus()
+        above = root.next_plus()
+        below = root.next_minus()
 
     gold = rf"10^{{{power}}}\sqrt{{2}}"
     assert equal(gold, f"{root:f}")

@@ -7,8 +7,9 @@ from rlenv import Environment, Task
 from rlenv_plugin_math.equal import Equal
 
 PROMPTS = [
-    "Compute 37 * 58.", "计算 37 * 58。", "37 * 58 を計算してください。", "37 * 58 계산하시오.", "Вычислите 37 * 58.", "احسب 37 * 58.",
-    "37 * 58 की गणना करें।", "Bitte 37 * 58 ausrechnen.", "Calculez l'opération 37 * 58 là.",
+    "Compute 37 * 58.", "计算 37 * 58。", "37 * 58 を計算してください。", "37 * 58 계산하시오.", "Вычислите 37 * 58.",
+    "احسب 37 * 58.", "37 * 58 की गणना करें।", "Bitte 37 * 58 ausrechnen.",
+    "Calculez l'opération 37 * 58 là.",
 ]  # fmt: skip
 AGAIN = [
     "37 * 58",

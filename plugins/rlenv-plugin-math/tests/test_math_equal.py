@@ -39,8 +39,12 @@ def test_any_of_several_gold_answers_is_right_but_all_of_them_together_are_not()
 
 @pytest.mark.parametrize(
     "response",
-    ["\\boxed{\\frac{1}{2}} \\boxed{0.5}", "\\boxed{0.5}. So the answer is $\\frac{1}{2}$.", "The answer is 0.5.\n#### 1/2"],
-)  # fmt: skip
+    [
+        "\\boxed{\\frac{1}{2}} \\boxed{0.5}",
+        "\\boxed{0.5}. So the answer is $\\frac{1}{2}$.",
+        "The answer is 0.5.\n#### 1/2",
+    ],
+)
 def test_one_value_in_several_forms_is_one_answer(response: str) -> None:
     found = outcome("1/2", response)
     assert found.score == 1.0
@@ -133,9 +137,15 @@ def test_the_place_of_the_answer_can_be_prescribed() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"extract": "box"}, "boxed"), ({"extract": ["boxed", "tail"]}, "tail"), ({"unparsed": "skip"}, "error"),
-     ({"tolerance": "wide"}, "rounded"), ({"digits": 0}, "digits"), ({"rel_tol": -1.0}, "rel_tol")],
-)  # fmt: skip
+    [
+        ({"extract": "box"}, "boxed"),
+        ({"extract": ["boxed", "tail"]}, "tail"),
+        ({"unparsed": "skip"}, "error"),
+        ({"tolerance": "wide"}, "rounded"),
+        ({"digits": 0}, "digits"),
+        ({"rel_tol": -1.0}, "rel_tol"),
+    ],
+)
 def test_an_option_that_makes_no_sense_is_refused_by_name(
     options: dict[str, Any], words: str
 ) -> None:
@@ -173,7 +183,10 @@ def test_injected_code_is_never_run(tmp_path: Path) -> None:
         command,
         f"exec({command!r})",
         f"__import__('os').system('touch {canary}')",
-        f"().__class__.__base__.__subclasses__()[0].__init__.__globals__['os'].system('touch {canary}')",
+        (
+            "().__class__.__base__.__subclasses__()[0].__init__.__globals__['os'].system('touch"
+            f" {canary}')"
+        ),
         f"Symbol('x').func({command!r})",
         f"lambdify(x, {command!r})(1)",
         f"{{0.__class__.__init__.__globals__}}%s{command}",
@@ -228,11 +241,27 @@ def test_any_text_gets_a_verdict(response: str) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["(" * 10_000 + "1" + ")" * 10_000, "9^{" * 3_000 + "9" + "}" * 3_000, "9^{9^{9^{9^{9}}}}", "(10^{10^{10}})!", "10000000!!!!!!!!",
-     "\\binom{10^{9}}{5 \\cdot 10^{8}}", "\\sqrt{" * 2_000 + "2" + "}" * 2_000, "1" * 100_000, "0." + "3" * 100_000, "1+" * 50_000 + "1",
-     "x^{1000000}-x^{999999}", "(x+y+z)^{500}", "\\frac{1}{" * 1_000 + "2" + "}" * 1_000, "\\sum_{k=1}^{10^{12}} k", "-" * 10_000 + "1",
-     "\\{" * 3_000, "e^{e^{e^{e^{e}}}}", "2^{2^{100}}-2^{2^{100}}"],
-)  # fmt: skip
+    [
+        "(" * 10_000 + "1" + ")" * 10_000,
+        "9^{" * 3_000 + "9" + "}" * 3_000,
+        "9^{9^{9^{9^{9}}}}",
+        "(10^{10^{10}})!",
+        "10000000!!!!!!!!",
+        "\\binom{10^{9}}{5 \\cdot 10^{8}}",
+        "\\sqrt{" * 2_000 + "2" + "}" * 2_000,
+        "1" * 100_000,
+        "0." + "3" * 100_000,
+        "1+" * 50_000 + "1",
+        "x^{1000000}-x^{999999}",
+        "(x+y+z)^{500}",
+        "\\frac{1}{" * 1_000 + "2" + "}" * 1_000,
+        "\\sum_{k=1}^{10^{12}} k",
+        "-" * 10_000 + "1",
+        "\\{" * 3_000,
+        "e^{e^{e^{e^{e}}}}",
+        "2^{2^{100}}-2^{2^{100}}",
+    ],
+)
 def test_a_bomb_is_refused_by_its_size(content: str) -> None:
     assert outcome("19", f"\\boxed{{{content}}}").score == 0.0
 
@@ -274,10 +303,25 @@ def test_a_secret_that_cannot_be_had_is_told_when_the_environment_is_made(
 
 
 @pytest.mark.parametrize(
-    "gold", ["", " ", "$$", "1/0", "\\frac{1}{0}", "0/0", "0^{-1}", "\\log(0)", "(1, 2/0)", "1/(3-3)", [], ["2", ""]]
-)  # fmt: skip
+    "gold",
+    [
+        "",
+        " ",
+        "$$",
+        "1/0",
+        "\\frac{1}{0}",
+        "0/0",
+        "0^{-1}",
+        "\\log(0)",
+        "(1, 2/0)",
+        "1/(3-3)",
+        [],
+        ["2", ""],
+    ],
+)
 def test_a_gold_answer_that_is_empty_or_has_no_value_is_a_mistake_of_the_task(gold: Any) -> None:
-    stage, task = Equal(), Task("p", answer=gold, id="t1")
+    stage = Equal()
+    task = Task("p", answer=gold, id="t1")
     with pytest.raises(TaskError, match=r"gold answer|expected"):
         stage.validate(task)
     with Environment("x", stage) as env:

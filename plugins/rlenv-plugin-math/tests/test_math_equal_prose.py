@@ -1,4 +1,6 @@
-"""Answers as models phrase them: what a reader would accept is paid, and what leaves a doubt is not."""
+"""Answers as models phrase them: what a reader would accept is paid, and what leaves a doubt is
+not.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ CLEAR = (
     ("1/2", "\\boxed{\\frac{1}{2}} or 50%"),
     (
         "5",
-        "We have two cases. Case 1: x = 3 or x = 4. Case 2: none. The sum of all possible values minus 2 is \\boxed{5}.",
+        (
+            "We have two cases. Case 1: x = 3 or x = 4. Case 2: none. The sum of all possible"
+            " values minus 2 is \\boxed{5}."
+        ),
     ),
     ("5", "The answer is 5 since 2+3=5 or 1+4=5."),
     ("5", "So the answer is 5, which is option (B)."),

@@ -110,8 +110,15 @@ def test_a_sentence_states_one_value(sentence: str, value: str) -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["either 3 or 4", "3 or maybe 4", "I think 5, but it could be 6", "5 apples or 6 apples", "3, perhaps even 4", "3 (or maybe 4)"],
-)  # fmt: skip
+    [
+        "either 3 or 4",
+        "3 or maybe 4",
+        "I think 5, but it could be 6",
+        "5 apples or 6 apples",
+        "3, perhaps even 4",
+        "3 (or maybe 4)",
+    ],
+)
 def test_a_sentence_that_hedges_states_none(sentence: str) -> None:
     texts, hedged = readings(sentence)
     assert hedged
@@ -120,8 +127,21 @@ def test_a_sentence_that_hedges_states_none(sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["not 5", "anything but 18", "less than 18", "more than 18", "between 17 and 19", "no more than 12 of them fit", "18 or more", "18 if n is even", "7 is prime", "18 - no wait, 19", "I cannot tell whether it is 18", "no solution since 3 is not 5"],
-)  # fmt: skip
+    [
+        "not 5",
+        "anything but 18",
+        "less than 18",
+        "more than 18",
+        "between 17 and 19",
+        "no more than 12 of them fit",
+        "18 or more",
+        "18 if n is even",
+        "7 is prime",
+        "18 - no wait, 19",
+        "I cannot tell whether it is 18",
+        "no solution since 3 is not 5",
+    ],
+)
 def test_a_sentence_about_a_number_need_not_state_it(sentence: str) -> None:
     texts, _ = readings(sentence)
     assert not any(text.strip().isdigit() for text in texts)

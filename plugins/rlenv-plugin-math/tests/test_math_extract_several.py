@@ -76,12 +76,15 @@ def test_boxes_of_which_none_concludes_are_rivals(response: str) -> None:
         (r"\boxed{1}. Wait, that is wrong. \boxed{2}", "found"),
         (r"\boxed{1}. Wait, that is wrong. " + FILLER * 40 + r". \boxed{2}", "found"),
         (r"\boxed{1}. " + FILLER * 40 + r"Wait, that is wrong. \boxed{2}", "found"),
-        (r"\boxed{1}. " + FILLER * 20 + "Wait, wrong. " + FILLER * 20 + r". \boxed{2}", "ambiguous"),
+        (
+            r"\boxed{1}. " + FILLER * 20 + "Wait, wrong. " + FILLER * 20 + r". \boxed{2}",
+            "ambiguous",
+        ),
         (r"\boxed{1}. Wait, that is wrong, or maybe it is right. \boxed{2}", "ambiguous"),
         (r"\boxed{1}. Wait. \boxed{2}. \boxed{3}", "ambiguous"),
         (r"\boxed{1}. \boxed{2}. Wait, that is wrong. \boxed{3}", "found"),
     ],
-)  # fmt: skip
+)
 def test_a_box_is_taken_back_right_behind_it_or_right_before_the_next(
     response: str, state: str
 ) -> None:

@@ -49,8 +49,17 @@ def test_what_is_no_answer_is_refused(answer: object) -> None:
 
 @pytest.mark.parametrize(
     ("text", "canonical"),
-    [("0", "0"), ("-0", "0"), ("18", "18"), ("-18", "-18"), ("18.50", "18.5"), ("18.00", "18"), ("-0.0", "0"), ("0.5", "0.5")],
-)  # fmt: skip
+    [
+        ("0", "0"),
+        ("-0", "0"),
+        ("18", "18"),
+        ("-18", "-18"),
+        ("18.50", "18.5"),
+        ("18.00", "18"),
+        ("-0.0", "0"),
+        ("0.5", "0.5"),
+    ],
+)
 def test_plain_numbers_have_one_form(text: str, canonical: str) -> None:
     assert plain_number(text) == canonical
 

@@ -1,4 +1,6 @@
-"""Answers in twenty-six languages, row by row: announced, denied, doubted, taken back, corrected; commas, digits, counters."""
+"""Answers in twenty-six languages, row by row: announced, denied, doubted, taken back, corrected;
+commas, digits, counters.
+"""
 
 from __future__ import annotations
 

@@ -36,10 +36,12 @@ GOLDS = (
     "2\\sqrt{3}",
 )
 PIECES = (
-    "\\boxed{", "}", "{", "(", ")", "[", "]", "$", "$$", "\\(", "\\)", "\\[", "\\]", "<think>", "</think>", "<answer>", "</answer>", "####",
-    "**", "\n", " ", "The answer is ", "Answer: ", "or", " and ", "not ", "maybe ", "18", "3", "-", "+", "/", "\\frac", "\\sqrt", "^", "_",
-    "x", "=", "<", "\\le", "\\pm", "\\infty", "\\cup", "\\text{", "\\begin{pmatrix}", "\\end{pmatrix}", "&", "\\\\", "%", "\\%", "kg", "!",
-    ",", ".", ";", ":", "?", "\x00", "\ud800", "\u200b", "½", "²", "−", "×", "１８", "∞", "π", "\\", "'", "\"", "|", "~~", "Wait, ", "9^9^9^9",
+    "\\boxed{", "}", "{", "(", ")", "[", "]", "$", "$$", "\\(", "\\)", "\\[", "\\]", "<think>",
+    "</think>", "<answer>", "</answer>", "####", "**", "\n", " ", "The answer is ", "Answer: ",
+    "or", " and ", "not ", "maybe ", "18", "3", "-", "+", "/", "\\frac", "\\sqrt", "^", "_", "x",
+    "=", "<", "\\le", "\\pm", "\\infty", "\\cup", "\\text{", "\\begin{pmatrix}", "\\end{pmatrix}",
+    "&", "\\\\", "%", "\\%", "kg", "!", ",", ".", ";", ":", "?", "\x00", "\ud800", "\u200b", "½",
+    "²", "−", "×", "１８", "∞", "π", "\\", "'", "\"", "|", "~~", "Wait, ", "9^9^9^9",
 )  # fmt: skip
 
 golds = st.sampled_from(GOLDS)
@@ -82,13 +84,18 @@ def test_deterministic(gold: str, response: str) -> None:
 
 
 HEDGES = (
-    "\\boxed{{{a}}} or \\boxed{{{b}}}", "\\boxed{{{b}}} or \\boxed{{{a}}}", "\\boxed{{{a}}}\n\n\\boxed{{{b}}}", "\\boxed{{{b}}}. \\boxed{{{a}}}",
-    "\\boxed{{{a}, {b}}}", "\\boxed{{{b} \\text{{ or }} {a}}}", "The answer is {a} or {b}.", "The answer is {b}, or maybe {a}.", "Either {a} or {b}.",
-    "Answer: {b}\nAnswer: {a}", "Answer: {a}\nAnswer: {b}", "#### {b}\n#### {a}", "<answer>{b}</answer><answer>{a}</answer>", "#### {a} or {b}",
-    "\\boxed{{{a}}}\nThe answer is {b}.", "The answer is {b}.\n\\boxed{{{a}}}", "\\boxed{{{a}}} or {b}", "{b} or \\boxed{{{a}}}",
-    "\\boxed{{{a}}}. It could also be {b}.", "\\boxed{{\\{{{a}, {b}\\}}}}", "I think {b}, but it could be {a}", "{a}, {b}", "{b}\n{a}", "{b} or {a}",
-    "\\boxed{{{a} \\pm 1}}", "\\boxed{{{a} = {b}}}", "\\boxed{{{b} = {a}}}", "\\boxed{{{b} \\approx {a}}}", "<answer>{a}</answer>\n\\boxed{{{b}}}",
-    "The answer is not \\boxed{{{a}}}.", "The answer is {a}. No, {b}.", "\\boxed{{{a}}} or perhaps {b}, who knows", "Answer: {a}; {b}",
+    "\\boxed{{{a}}} or \\boxed{{{b}}}", "\\boxed{{{b}}} or \\boxed{{{a}}}",
+    "\\boxed{{{a}}}\n\n\\boxed{{{b}}}", "\\boxed{{{b}}}. \\boxed{{{a}}}", "\\boxed{{{a}, {b}}}",
+    "\\boxed{{{b} \\text{{ or }} {a}}}", "The answer is {a} or {b}.",
+    "The answer is {b}, or maybe {a}.", "Either {a} or {b}.", "Answer: {b}\nAnswer: {a}",
+    "Answer: {a}\nAnswer: {b}", "#### {b}\n#### {a}", "<answer>{b}</answer><answer>{a}</answer>",
+    "#### {a} or {b}", "\\boxed{{{a}}}\nThe answer is {b}.", "The answer is {b}.\n\\boxed{{{a}}}",
+    "\\boxed{{{a}}} or {b}", "{b} or \\boxed{{{a}}}", "\\boxed{{{a}}}. It could also be {b}.",
+    "\\boxed{{\\{{{a}, {b}\\}}}}", "I think {b}, but it could be {a}", "{a}, {b}", "{b}\n{a}",
+    "{b} or {a}", "\\boxed{{{a} \\pm 1}}", "\\boxed{{{a} = {b}}}", "\\boxed{{{b} = {a}}}",
+    "\\boxed{{{b} \\approx {a}}}", "<answer>{a}</answer>\n\\boxed{{{b}}}",
+    "The answer is not \\boxed{{{a}}}.", "The answer is {a}. No, {b}.",
+    "\\boxed{{{a}}} or perhaps {b}, who knows", "Answer: {a}; {b}",
 )  # fmt: skip
 
 
@@ -222,12 +229,14 @@ def outcomes(pairs: list[tuple[Task, str]]) -> list[Outcome]:
 def test_purity() -> None:
     def state() -> tuple[object, ...]:
         return (
-            dict(os.environ), os.getcwd(), sys.getrecursionlimit(), sys.get_int_max_str_digits(), locale.setlocale(locale.LC_ALL),
-            signal.getsignal(signal.SIGALRM), random.getstate(), getcontext().prec, sys.gettrace(),
+            dict(os.environ), os.getcwd(), sys.getrecursionlimit(), sys.get_int_max_str_digits(),
+            locale.setlocale(locale.LC_ALL), signal.getsignal(signal.SIGALRM), random.getstate(),
+            getcontext().prec, sys.gettrace(),
         )  # fmt: skip
 
     outcomes(mixture())
-    before, threads = state(), set(threading.enumerate())
+    before = state()
+    threads = set(threading.enumerate())
     outcomes(mixture())
     assert state() == before
     assert set(threading.enumerate()) <= threads  # those of earlier tests may end meanwhile

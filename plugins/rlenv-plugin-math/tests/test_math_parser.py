@@ -36,7 +36,8 @@ from rlenv_plugin_math.tree import (
     Text,
 )
 
-X, Y = Sym("x"), Sym("y")
+X = Sym("x")
+Y = Sym("y")
 
 
 def n(value: int | str, decimals: int | None = None) -> Num:
@@ -179,7 +180,10 @@ TREES: list[tuple[str, Node]] = [
     ("-\\$5", Quantity(n(-5), (("$", 1),))),
     ("12 dollars per hour", Quantity(n(12), (("$", 1), ("hour", -1)))),
     ("2+\\sqrt{3} \\text{ cm}", Quantity(Add((n(2), Call("root", (n(3), n(2))))), (("cm", 1),))),
-    ("7 apples and 3 oranges", Items((Quantity(n(7), (("apple", 1),)), Quantity(n(3), (("orange", 1),))))),
+    (
+        "7 apples and 3 oranges",
+        Items((Quantity(n(7), (("apple", 1),)), Quantity(n(3), (("orange", 1),)))),
+    ),
     ("15:45", Ratio((n(15), n(45)))),
     ("07:05", Clock(25500)),
     ("noon", Clock(43200)),
@@ -194,7 +198,7 @@ TREES: list[tuple[str, Node]] = [
         "\\begin{cases} x & \\text{if } x \\ge 0 \\\\ -x & \\text{otherwise} \\end{cases}",
         Piecewise(((X, Rel((X, n(0)), (">=",))), (Neg(X), None))),
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "tree"), TREES, ids=[text for text, _ in TREES])
@@ -258,8 +262,11 @@ def test_prose_is_text_and_never_a_product_of_letters(text: str) -> None:
         ("2 \times 3", "2 \\times 3"),
         ("\x08inom{5}{2}", "\\binom{5}{2}"),
         ("\\\\frac{1}{2}", "\\frac{1}{2}"),
-        ("\\\\begin{pmatrix} 1 \\\\\\\\ 2 \\\\end{pmatrix}", "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"),
+        (
+            "\\\\begin{pmatrix} 1 \\\\\\\\ 2 \\\\end{pmatrix}",
+            "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_escapes_that_were_lost_on_the_way_are_healed(broken: str, whole: str) -> None:
     assert parse(broken) == parse(whole)

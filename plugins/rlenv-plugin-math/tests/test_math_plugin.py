@@ -1,4 +1,6 @@
-"""The plugin as rlenv meets it: its hooks, its examples, rewrites and attacks, and the weight of its import."""
+"""The plugin as rlenv meets it: its hooks, its examples, rewrites and attacks, and the weight of
+its import.
+"""
 
 from __future__ import annotations
 
@@ -104,16 +106,13 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 
 def test_a_plain_number_is_verified_without_parser_units_or_sympy() -> None:
     code = (
-        "import sys, json\n"
-        "from rlenv.stages import Attempt\n"
-        "from rlenv.values import Task\n"
-        "from rlenv_plugin_math.equal import Equal\n"
-        "stage, task = Equal(), Task('q', answer='18')\n"
-        "stage.validate(task)\n"
-        "right = [r'\\boxed{18}', 'The answer is 18.', '#### 18', '18', 'A: 18', '<answer>18.0</answer>', r'\\boxed{$18$}']\n"
-        "assert all(stage.check(Attempt(task, r)).score == 1 for r in right)\n"
-        "assert stage.check(Attempt(task, r'\\boxed{19}')).score == 0\n"
-        "print(json.dumps(sorted(sys.modules)))"
+        "import sys, json\nfrom rlenv.stages import Attempt\nfrom rlenv.values import Task\nfrom"
+        " rlenv_plugin_math.equal import Equal\nstage, task = Equal(), Task('q',"
+        " answer='18')\nstage.validate(task)\nright = [r'\\boxed{18}', 'The answer is 18.', '####"
+        " 18', '18', 'A: 18', '<answer>18.0</answer>', r'\\boxed{$18$}']\nassert"
+        " all(stage.check(Attempt(task, r)).score == 1 for r in right)\nassert"
+        " stage.check(Attempt(task, r'\\boxed{19}')).score =="
+        " 0\nprint(json.dumps(sorted(sys.modules)))"
     )
     modules = set(fresh(code))
     assert not {m for m in modules if m.partition(".")[0] in ("sympy", "mpmath", "hypothesis")}

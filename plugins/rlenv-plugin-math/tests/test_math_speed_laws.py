@@ -1,4 +1,6 @@
-"""What makes comparisons fast changes no verdict: one field per secret, hopeless questions left unasked."""
+"""What makes comparisons fast changes no verdict: one field per secret, hopeless questions left
+unasked.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ import pytest
 from rlenv_plugin_math.compare import Options, decide
 from rlenv_plugin_math.parser import parse
 
-_SHOW = "from rlenv_plugin_math.compare.field import field; f = field(); print(f.modulus, f.element('symbol x'))"
+_SHOW = (
+    "from rlenv_plugin_math.compare.field import field; f = field(); print(f.modulus,"
+    " f.element('symbol x'))"
+)
 
 
 def _field(secret: str) -> str:

@@ -1,10 +1,13 @@
-"""A value that a response denies, doubts, only reports or supposes is not its answer; honest text around one is."""
+"""A value that a response denies, doubts, only reports or supposes is not its answer; honest text
+around one is.
+"""
 
 from __future__ import annotations
 
 from itertools import product
 
 import pytest
+from growth import assert_linear
 from rlenv import Task
 from rlenv.stages import Attempt
 from rlenv_plugin_math.equal import Equal
@@ -103,3 +106,21 @@ def test_prose_of_a_language_without_a_pack_states_nothing_and_a_slot_does() -> 
 )
 def test_a_restatement_or_a_selection_is_one_answer(gold: str, response: str, right: bool) -> None:
     assert score(gold, response) == float(right)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "x = 1 or 3, ",
+        "5 is wrong; ",
+        "It is not 5, ",
+        "\\boxed{5} is not 5. ",
+        "the answer is 5, which is wrong, ",
+        "if it were 5, it would be 5, ",
+        "ab5",
+        "答案不是5，",
+        "答えは5ではない",
+    ],
+)
+def test_the_cost_of_a_repeated_statement_grows_with_its_length(unit: str) -> None:
+    assert_linear(extract, unit, 4_000)

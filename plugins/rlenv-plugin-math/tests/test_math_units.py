@@ -34,12 +34,29 @@ units = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(-3, 3)), max_size
 @pytest.mark.parametrize(
     ("spelling", "name"),
     [
-        ("km", "km"), ("kilometers", "km"), ("Kilometres", "km"), ("feet", "foot"), ("ft", "foot"),
-        ("inches", "inch"), ("lbs", "pound"), ("hours", "hour"), ("hrs", "hour"), ("h", "hour"),
-        ("dollars", "$"), ("USD", "$"), ("percent", "%"), ("degrees", "deg"), ("Celsius", "degC"),
-        ("mg", "mg"), ("Mg", None), ("x", None), ("apples", None), ("", None), ("centuries", "century"),
+        ("km", "km"),
+        ("kilometers", "km"),
+        ("Kilometres", "km"),
+        ("feet", "foot"),
+        ("ft", "foot"),
+        ("inches", "inch"),
+        ("lbs", "pound"),
+        ("hours", "hour"),
+        ("hrs", "hour"),
+        ("h", "hour"),
+        ("dollars", "$"),
+        ("USD", "$"),
+        ("percent", "%"),
+        ("degrees", "deg"),
+        ("Celsius", "degC"),
+        ("mg", "mg"),
+        ("Mg", None),
+        ("x", None),
+        ("apples", None),
+        ("", None),
+        ("centuries", "century"),
     ],
-)  # fmt: skip
+)
 def test_spellings(spelling: str, name: str | None) -> None:
     assert lookup(spelling) == name
 
@@ -63,7 +80,7 @@ def test_spellings(spelling: str, name: str | None) -> None:
         ((("mph", 1),), 1, (("mile", 1), ("hour", -1))),
         ((("mile", 2),), 640, (("acre", 1),)),
     ],
-)  # fmt: skip
+)
 def test_conversions_are_exact(
     one: tuple[tuple[str, int], ...], factor: int, other: tuple[tuple[str, int], ...]
 ) -> None:

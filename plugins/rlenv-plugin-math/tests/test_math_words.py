@@ -11,7 +11,10 @@ from rlenv_plugin_math.phrases import phrase
 from rlenv_plugin_math.tree import Add, Clock, Div, NamedSet, Num, Ratio, SetOf, Text
 from rlenv_plugin_math.words import as_clock, is_product, number, singular
 
-ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
 TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 
 
@@ -87,9 +90,19 @@ def test_words(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("many", "one"),
-    [("apples", "apple"), ("boxes", "box"), ("children", "child"), ("berries", "berry"), ("glasses", "glass"),
-     ("people", "person"), ("ways", "way"), ("bus", "bus"), ("glass", "glass"), ("Cats", "cat")],
-)  # fmt: skip
+    [
+        ("apples", "apple"),
+        ("boxes", "box"),
+        ("children", "child"),
+        ("berries", "berry"),
+        ("glasses", "glass"),
+        ("people", "person"),
+        ("ways", "way"),
+        ("bus", "bus"),
+        ("glass", "glass"),
+        ("Cats", "cat"),
+    ],
+)
 def test_singular(many: str, one: str) -> None:
     assert singular(many) == one
 

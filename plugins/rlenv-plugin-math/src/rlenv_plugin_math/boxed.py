@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @frozen
 class Boxed:
-    """A format gate: 1 when exactly one box with something in it is outside the thinking, else 0."""
+    """A format gate: 1 when exactly one box with something in it is outside the thinking, else
+    0.
+    """
 
     phase: ClassVar[str] = "parse"
     where: ClassVar[str] = "inline"

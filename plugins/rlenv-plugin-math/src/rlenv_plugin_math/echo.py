@@ -22,7 +22,9 @@ _FONTS = re.compile(r"\\math(?:bf|rm|it|sf|tt)\{([^{}]*)\}")
 # Letters and signs of scripts that no formula has; Greek is none of them.
 _FOREIGN = "\u0400-\u1fff\u2c00-\u2dff\u2e80-\ud7ff\uf900-\ufaff\uff01-\uff1f"
 _WORD = "[A-Za-z\u00c0-\u024f]{2,}"
-_OPENS = re.compile(rf"(?:^|[$:,.;?=\n{_FOREIGN}]|\\[(\[]|(?<![\\A-Za-z]){_WORD}|\\displaystyle)\s*$")  # fmt: skip
+_OPENS = re.compile(
+    rf"(?:^|[$:,.;?=\n{_FOREIGN}]|\\[(\[]|(?<![\\A-Za-z]){_WORD}|\\displaystyle)\s*$"
+)
 _CLOSES = re.compile(rf"\s*(?:$|[$.,:;?!={_FOREIGN}]|\\[)\]]|{_WORD})")
 _AROUND = re.compile(rf"^(?:[{_FOREIGN}\s]|{_WORD}(?=\s))+|(?:[{_FOREIGN}\s]|(?<=\s){_WORD})+$")
 _PLUSES = re.compile(r"\+(?:\s*\+)+")
@@ -33,8 +35,8 @@ _WHOLE = (t.Num, t.Const, t.Sym, t.Choice, t.Clock, t.Date, t.Text, t.NamedSet, 
 def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
     """Whether one of the answers that were read as ``gold`` only restates the prompt.
 
-    A finished value (a number, a point, ``x=5``, a set of numbers) is never a restatement, even where the prompt names it:
-    there the question may offer it.
+    A finished value (a number, a point, ``x=5``, a set of numbers) is never a restatement, even
+    where the prompt names it: there the question may offer it.
     """
     from .extract import readings
     from .match import given
@@ -52,12 +54,15 @@ def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
 def _repeated(prompt: str, answer: str) -> bool:
     if _stands_in(prompt, answer):
         return True
-    question, given = _plain(prompt), _plain(answer)
+    question = _plain(prompt)
+    given = _plain(answer)
     return any(_stands_in(question, each) for each in {given, _AROUND.sub("", given[:_FORMULA])})
 
 
 def _plain(text: str) -> str:
-    """Without what changes nothing: zero-width signs, full width, font commands around letters, repeated pluses."""
+    """Without what changes nothing: zero-width signs, full width, font commands around letters,
+    repeated pluses.
+    """
     return _PLUSES.sub("+", _FONTS.sub(r"\1", _UNSEEN.sub("", unicodedata.normalize("NFKC", text))))
 
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 80  # characters of an answer that a report shows
 _NO_VALUE = "has no value: it divides by zero or takes the logarithm of zero"
-_REMEDY = "correct the answer, or accept equality of text for such tasks with --set math/equal.unparsed=text"
+_REMEDY = (
+    "correct the answer, or accept equality of text for such tasks with --set"
+    " math/equal.unparsed=text"
+)
 
 
 def _mode(value: str | Sequence[str]) -> str | tuple[str, ...]:
@@ -32,7 +35,8 @@ def _mode(value: str | Sequence[str]) -> str | tuple[str, ...]:
 
 
 def _have_a_secret() -> None:
-    """Expressions are compared at points that it draws: without one, what a response writes decides who is unscored.
+    """Expressions are compared at points that it draws: without one, what a response writes decides
+    who is unscored.
 
     Raises:
         ConfigError: there is none, and none can be made.
@@ -59,21 +63,30 @@ class Equal:
         default="auto",
         converter=_mode,
         metadata={
-            "doc": f"where to find the answer: auto, or one or several of {', '.join(RUNGS)}, tried in order"
+            "doc": (
+                f"where to find the answer: auto, or one or several of {', '.join(RUNGS)}, tried in"
+                " order"
+            )
         },
     )
     unparsed: str = field(
         default="error",
         validator=in_(("error", "text")),
         metadata={
-            "doc": "what to do with a gold answer that cannot be parsed: raise an error when tasks load, or compare as text"
+            "doc": (
+                "what to do with a gold answer that cannot be parsed: raise an error when tasks"
+                " load, or compare as text"
+            )
         },
     )
     tolerance: str = field(
         default="rounded",
         validator=in_(("rounded", "none")),
         metadata={
-            "doc": "whether a decimal is right if it is the gold answer, correctly rounded to enough digits"
+            "doc": (
+                "whether a decimal is right if it is the gold answer, correctly rounded to enough"
+                " digits"
+            )
         },
     )
     digits: int = field(
@@ -99,7 +112,9 @@ class Equal:
         default="lenient",
         validator=in_(("lenient", "exact")),
         metadata={
-            "doc": "whether 10% and 10 may stand for each other (lenient), or 10% is 0.1 alone (exact)"
+            "doc": (
+                "whether 10% and 10 may stand for each other (lenient), or 10% is 0.1 alone (exact)"
+            )
         },
     )
     symbolic: bool = field(
@@ -128,7 +143,8 @@ class Equal:
         """Read the task's gold answers.
 
         Raises:
-            TaskError: when one cannot be read, has no value (``1/0``), or does not even equal itself.
+            TaskError: when one cannot be read, has no value (``1/0``), or does not even equal
+                itself.
         """
         every = _golds(task)
         if self.unparsed == "text":
@@ -146,7 +162,8 @@ class Equal:
         return attempt.with_hidden(self._compared(attempt, extraction, every))
 
     def _extracted(self, attempt: Attempt) -> Extraction:
-        text, prompt = attempt.visible, attempt.task.prompt
+        text = attempt.visible
+        prompt = attempt.task.prompt
         if text.strip() == prompt.strip():
             return nothing("the response repeats the prompt")
         if not text.strip() and attempt.reading.hidden:
@@ -181,7 +198,8 @@ class Equal:
 
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
         match = _matcher()
-        key, options = partial(_seed, attempt.response, every), self._options()
+        key = partial(_seed, attempt.response, every)
+        options = self._options()
         best: Match | None = None
         by_text = False
         for gold in every:
@@ -220,7 +238,8 @@ class Equal:
 def _seed(response: str, every: Sequence[Gold]) -> bytes:
     """What the points of a comparison are drawn from.
 
-    It is the gold answer that no policy knows, so they need no secret, and are the same on every machine.
+    It is the gold answer that no policy knows, so they need no secret, and are the same on every
+    machine.
     """
     from hashlib import sha256
 

@@ -1,4 +1,6 @@
-r"""Gold answers as they are in data sets: ``18``, ``"\boxed{18}"``, ``"… #### 18"``, ``"$18$"``, a list of any of them."""
+r"""Gold answers as they are in data sets: ``18``, ``"\boxed{18}"``, ``"… #### 18"``, ``"$18$"``, a
+list of any of them.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Text to tokens, in one pass.
 
-Fonts, spacing and ``\\left``/``\\right`` are gone afterwards; what they say that matters stays with the
-tokens: ``gaps`` (0 glued, 1 a space, 2 a thin space before the token) and ``upright`` (set in text or
-roman, so that a letter behind a number is a unit).
+Fonts, spacing and ``\\left``/``\\right`` are gone afterwards; what they say that matters stays with
+the tokens: ``gaps`` (0 glued, 1 a space, 2 a thin space before the token) and ``upright`` (set in
+text or roman, so that a letter behind a number is a unit).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from .symbols import (
 from .words import is_product
 
 _LOOKAHEAD = 6
-_ENDS, _BLANKS, _ZEROS = ("end",) * _LOOKAHEAD, ("",) * _LOOKAHEAD, (0,) * (_LOOKAHEAD - 1)
+_ENDS = ("end",) * _LOOKAHEAD
+_BLANKS = ("",) * _LOOKAHEAD
+_ZEROS = (0,) * (_LOOKAHEAD - 1)
 _ALONE = frozenset(" ()[],_/'|&%;")  # signs that are a token whatever follows
 _SETTLED = frozenset(("num", "one", "word"))
 _SHORT: dict[str, tuple[str, str]] = {}  # by two signs, of which the first is a token: see `_learn`
@@ -52,12 +54,12 @@ _TOKEN = re.compile(
 ).match
 
 _MULTI: dict[str, tuple[str, str]] = {
-    "**": ("^", "^"), "<=": ("rel", "<="), ">=": ("rel", ">="), "=<": ("rel", "<="), "!=": ("rel", "!="),
-    "<>": ("rel", "!="), "==": ("rel", "="), "==>": ("implies", ""), "=>": ("implies", ""),
-    "<=>": ("implies", ""), "->": ("implies", "to"), ":=": ("rel", "="), "{,}": ("{,}", ","),
-    "+-": ("pm", "1"), "+/-": ("pm", "1"), "-+": ("pm", "-1"), "\\|": ("norm", ""), "\\%": ("%", "%"),
-    "\\$": ("cur", "$"),  "\\&": ("and", "and"), "\\\\": ("row", ""),
-    "\\{": ("\\{", "{"), "\\}": ("\\}", "}"),
+    "**": ("^", "^"), "<=": ("rel", "<="), ">=": ("rel", ">="), "=<": ("rel", "<="),
+    "!=": ("rel", "!="), "<>": ("rel", "!="), "==": ("rel", "="), "==>": ("implies", ""),
+    "=>": ("implies", ""), "<=>": ("implies", ""), "->": ("implies", "to"), ":=": ("rel", "="),
+    "{,}": ("{,}", ","), "+-": ("pm", "1"), "+/-": ("pm", "1"), "-+": ("pm", "-1"),
+    "\\|": ("norm", ""), "\\%": ("%", "%"), "\\$": ("cur", "$"), "\\&": ("and", "and"),
+    "\\\\": ("row", ""), "\\{": ("\\{", "{"), "\\}": ("\\}", "}"),
 }  # fmt: skip
 _ONE: dict[str, tuple[str, str]] = {"<": ("rel", "<"), ">": ("rel", ">"), "=": ("rel", "=")} | {
     sign: ("cur", name) for sign, name in CURRENCY.items()
@@ -137,7 +139,8 @@ def lex(text: str) -> Tokens:
 
 def _learn(out: Tokens, pair: str, group: str | None) -> None:
     """Keep what a sign is before another, where no third one has a say."""
-    char, after = pair[0], pair[1:]
+    char = pair[0]
+    after = pair[1:]
     settled = after.isalnum() if group == "one" else not (after.isalnum() or after == ".")
     if settled and group in _SETTLED and char not in "{}" and pair.isascii():
         _SHORT[pair] = out.kinds[-1], out.texts[-1]
@@ -169,7 +172,8 @@ def _word(out: Tokens, piece: str, at: int) -> None:
     scripted = len(piece) < 4 and out.source[at + len(piece) : at + len(piece) + 1] in ("^", "_")
     for kind, text in classify(piece, out.roman > 0, scripted):
         if kind == "mod" and out.kinds and out.kinds[-1] == "(":
-            out.kinds[-1], out.texts[-1] = "mod", "("
+            out.kinds[-1] = "mod"
+            out.texts[-1] = "("
         else:
             out.put(kind, text, at)
 
@@ -231,7 +235,8 @@ def _command(out: Tokens, name: str, at: int, end: int) -> int:
     if name in SIGNS:
         kind, text = SIGNS[name]
         if kind == "mod" and out.kinds and out.kinds[-1] == "(":
-            out.kinds[-1], out.texts[-1] = "mod", "("
+            out.kinds[-1] = "mod"
+            out.texts[-1] = "("
         else:
             out.put(kind, text, at)
     elif name in CONSTANTS:
@@ -286,7 +291,9 @@ _WORDS_LIKE_CALLS = words_of("cost sina sint tana tant tanx_ sect loga")
 
 @lru_cache(2048)
 def classify(word: str, roman: bool, scripted: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001 - a cache key
-    """What a run of letters is: a keyword, function, constant, Greek letter, product, unit or word."""
+    """What a run of letters is: a keyword, function, constant, Greek letter, product, unit or
+    word.
+    """
     if word in FUNCTIONS:
         return ((("fn", FUNCTIONS[word])) if word not in ("min", "sec", "deg") else ("word", word),)
     low = word.lower()

@@ -17,8 +17,8 @@ EXPONENT = 4_096  # of scientific notation that is carried out; beyond it the po
 class Unparsed(ValueError):
     """The text is beyond the limits, or looks like mathematics and is broken.
 
-    ``reason`` is a few words without any of the text; ``at`` is the character of the normalized text
-    where the reading stopped.
+    ``reason`` is a few words without any of the text; ``at`` is the character of the normalized
+    text where the reading stopped.
     """
 
     def __init__(self, reason: str, at: int = 0) -> None:

@@ -89,7 +89,9 @@ def _as_list(wanted: Node, answers: tuple[str, ...], key: Key, options: Options)
 
 
 def _guarded(wanted: Node, read: Callable[[], Given], key: Key, options: Options) -> Match:
-    """The decision; a response must not be able to buy an unscored verdict, so what breaks on it is undecided."""
+    """The decision; a response must not be able to buy an unscored verdict, so what breaks on it is
+    undecided.
+    """
 
     try:
         return _decide(wanted, read(), key, options)
@@ -194,7 +196,9 @@ def _is_one_value(wanted: Node, node: Node, key: Key, options: Options) -> bool:
 
 @lru_cache(maxsize=1024)
 def given(answer: str) -> Given:
-    """Parse a stated answer: the whole of it, and where that holds mere words the value inside the sentence."""
+    """Parse a stated answer: the whole of it, and where that holds mere words the value inside the
+    sentence.
+    """
     texts, hedged = readings(answer)
     nodes: list[Node] = []
     problem = ""

@@ -1,4 +1,6 @@
-"""Text to text: Unicode, invisible characters, dollar signs and wrappers, the same for gold and response."""
+"""Text to text: Unicode, invisible characters, dollar signs and wrappers, the same for gold and
+response.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ _COMMANDS = {
     "→": "to", "⟶": "to", "×": "times", "·": "cdot", "⋅": "cdot", "•": "cdot", "∙": "cdot",
     "∗": "ast", "÷": "div", "±": "pm", "∓": "mp", "⟨": "langle", "⟩": "rangle", "〈": "langle",
     "〉": "rangle", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "∑": "sum",
-    "∏": "prod", "∫": "int", "ℝ": "mathbb{R}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}",
-    "ℕ": "mathbb{N}", "ℂ": "mathbb{C}", "∣": "mid", "∥": "parallel", "⊥": "perp", "∠": "angle",
-    "△": "triangle", "∘": "circ", "°": "degree", "º": "degree", "˚": "degree", "ℓ": "ell", "∂": "partial",
+    "∏": "prod", "∫": "int", "ℝ": "mathbb{R}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}", "ℕ": "mathbb{N}",
+    "ℂ": "mathbb{C}", "∣": "mid", "∥": "parallel", "⊥": "perp", "∠": "angle", "△": "triangle",
+    "∘": "circ", "°": "degree", "º": "degree", "˚": "degree", "ℓ": "ell", "∂": "partial",
 }  # fmt: skip
 _TEXTS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "‒": "-", "﹣": "-", "⁄": "/", "∕": "/",
@@ -41,8 +43,8 @@ _TEXTS = {
     "⅘": r"\frac{4}{5}", "⅙": r"\frac{1}{6}", "⅚": r"\frac{5}{6}", "⅐": r"\frac{1}{7}",
     "⅛": r"\frac{1}{8}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}",
     "⅑": r"\frac{1}{9}", "⅒": r"\frac{1}{10}", "\u00a0": " ", "\u2009": "\\,", "\u202f": "\\,",
-    "\u2007": "\\,", "\u2008": "\\,", "\u200a": "\\,", "٫": ".", "٬": "{,}", "٪": "%", "‰": " permille", "؉": " permille",
-    "¢": " cents", "＄": "\\$", "﹩": "\\$",
+    "\u2007": "\\,", "\u2008": "\\,", "\u200a": "\\,", "٫": ".", "٬": "{,}", "٪": "%",
+    "‰": " permille", "؉": " permille", "¢": " cents", "＄": "\\$", "﹩": "\\$",
 }  # fmt: skip
 _GONE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\ufe0e\ufe0f\u061c"
 _TABLE: dict[int, str] = {ord(c): f"\\{n} " for c, n in (_GREEK | _COMMANDS).items()}
@@ -83,8 +85,9 @@ def normalize(text: str) -> str:
 # a command whose backslash and first letter became one control character on the way through JSON
 _TELLTALES = ("{, }", "\\\\", "\\prime", "{:}", ",\\! ", "quad", "{.}", "rac{", "inom{", "qrt{")
 _LOST = (
-    ("\f", "\\f", "rac|orall"), ("\b", "\\b", "oxed|egin|inom|ar|eta|mod|ot"), ("\v", "\\v", "ec|ee|ert|arnothing|arphi"),
-    ("\a", "\\a", "lpha|pprox|ngle|rc"), ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
+    ("\f", "\\f", "rac|orall"), ("\b", "\\b", "oxed|egin|inom|ar|eta|mod|ot"),
+    ("\v", "\\v", "ec|ee|ert|arnothing|arphi"), ("\a", "\\a", "lpha|pprox|ngle|rc"),
+    ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
     ("\r", "\\r", "ight|ho|angle|floor|ceil"), ("\n", "\\n", "eq|e(?![a-z])|u(?![a-z])|abla|ot"),
 )  # fmt: skip
 _CONTROLS = "|".join(f"{char}(?={tails})" for char, _, tails in _LOST)
@@ -97,7 +100,9 @@ _GLUED = r"(\\q?quad)(?=[a-zA-Z])"  # \quadx
 
 
 def _healed(text: str, *, printable: bool) -> str:
-    """Undoes what escaping did to the text on its way: lost or doubled backslashes, braced signs."""
+    """Undoes what escaping did to the text on its way: lost or doubled backslashes, braced
+    signs.
+    """
     if not printable:
         text = re.sub(_CONTROLS, lambda match: _COMMAND_OF[match.group()], text)
     if "\\\\" in text:

@@ -32,8 +32,8 @@ _TABLES = (
 def parse(text: str) -> Node:
     """The tree of one answer as it stands: LaTeX, plain text, Unicode or simple ASCII mathematics.
 
-    Words that are no mathematics become ``Text``.  Raises ``Unparsed`` when the text is empty, beyond
-    the limits of ``limits``, or looks like mathematics and is broken.  Linear in the text.
+    Words that are no mathematics become ``Text``.  Raises ``Unparsed`` when the text is empty,
+    beyond the limits of ``limits``, or looks like mathematics and is broken.  Linear in the text.
     """
     text = normalize(text)
     if text.isdigit() and len(text) <= DIGITS:
@@ -79,7 +79,8 @@ def _known(text: str, tokens: Tokens) -> Node | None:
 
 
 def _has_words(tokens: Tokens) -> bool:
-    kinds, texts = tokens.kinds, tokens.texts
+    kinds = tokens.kinds
+    texts = tokens.texts
     return any(
         len(text) > 2 and text.isalpha() and kind in _WORDY and texts[at - 2] not in _ENVIRONMENT
         for at, (kind, text) in enumerate(zip(kinds, texts, strict=True))

@@ -29,11 +29,14 @@ _MISSING = type(None)
 
 
 def kinds(node: Node) -> tuple[frozenset[type], int]:
-    """(the types of all nodes of a tree, how many nodes it has); gathered once, then kept with the node."""
+    """(the types of all nodes of a tree, how many nodes it has); gathered once, then kept with the
+    node.
+    """
     try:
         return node._kinds
     except AttributeError:
-        found, size = set(), 0
+        found = set()
+        size = 0
         stack: list[Any] = [node]
         while stack:
             top = stack.pop()

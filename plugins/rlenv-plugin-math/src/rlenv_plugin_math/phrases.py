@@ -35,7 +35,8 @@ def phrase(text: str) -> Node | None:
     if known is not None or " out of " not in text:
         return known
     top, _, bottom = text.partition(" out of ")
-    part, whole = _count(top), _count(bottom)
+    part = _count(top)
+    whole = _count(bottom)
     if part is None or whole is None or whole == Num(Fraction(0)):
         return None
     return Div(part, whole)

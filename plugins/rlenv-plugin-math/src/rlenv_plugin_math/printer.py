@@ -1,4 +1,6 @@
-"""A tree as text that parses to the same tree: for reports, for rewriting golds, and for the tests."""
+"""A tree as text that parses to the same tree: for reports, for rewriting golds, and for the
+tests.
+"""
 
 from __future__ import annotations
 
@@ -52,21 +54,58 @@ _OPS = {
     "divides": r"\mid",
 }  # fmt: skip
 _SET_OPS = {
-    "union": r" \cup ", "intersection": r" \cap ", "difference": r" \setminus ", "product": r" \times ",
+    "union": r" \cup ", "intersection": r" \cap ", "difference": r" \setminus ",
+    "product": r" \times ",
 }  # fmt: skip
 _CONSTANTS = {"pi": r"\pi", "e": "e", "i": "i", "inf": r"\infty"}
-_FUNCTIONS = {
-    name: f"\\{name}"
-    for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "ln", "log",
-                 "gcd", "max", "min", "det", "arg")
-} | {"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"} | {
-    name: rf"\operatorname{{{name}}}"
-    for name in ("lcm", "sgn", "asinh", "acosh", "atanh", "acot", "asec", "acsc", "sech", "csch", "tr")
-} | {"re": r"\operatorname{Re}", "im": r"\operatorname{Im}"}  # fmt: skip
+_FUNCTIONS = (
+    {
+        name: f"\\{name}"
+        for name in (
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "sec",
+            "csc",
+            "sinh",
+            "cosh",
+            "tanh",
+            "coth",
+            "ln",
+            "log",
+            "gcd",
+            "max",
+            "min",
+            "det",
+            "arg",
+        )
+    }
+    | {"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
+    | {
+        name: rf"\operatorname{{{name}}}"
+        for name in (
+            "lcm",
+            "sgn",
+            "asinh",
+            "acosh",
+            "atanh",
+            "acot",
+            "asec",
+            "acsc",
+            "sech",
+            "csch",
+            "tr",
+        )
+    }
+    | {"re": r"\operatorname{Re}", "im": r"\operatorname{Im}"}
+)
 _BRACKETED = {
     "abs": (r"\left|", r"\right|"), "norm": (r"\left\|", r"\right\|"),
-    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\bar{", "}"), "dot": (r"\dot{", "}"), "ddot": (r"\ddot{", "}"), "tilde": (r"\tilde{", "}"),
-    "widetilde": (r"\widetilde{", "}"), "overarc": (r"\overarc{", "}"), "overline": (r"\overline{", "}"),
+    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\bar{", "}"),
+    "dot": (r"\dot{", "}"), "ddot": (r"\ddot{", "}"), "tilde": (r"\tilde{", "}"),
+    "widetilde": (r"\widetilde{", "}"), "overarc": (r"\overarc{", "}"),
+    "overline": (r"\overline{", "}"),
 }  # fmt: skip
 _MONEY = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "₩": "won"}
 
@@ -166,7 +205,8 @@ def _plus_minus(node: PlusMinus) -> str:
 
 
 def _call(node: Call) -> str:
-    name, args = node.name, node.args
+    name = node.name
+    args = node.args
     if name in _BRACKETED and len(args) == 1:
         opening, closing = _BRACKETED[name]
         return f"{opening}{_at(args[0], -1)}{closing}"
@@ -252,7 +292,8 @@ def _set_operation(node: SetOp) -> str:
 
 
 def _named_set(node: NamedSet) -> str:
-    name, suffix = node.name[0], node.name[1:]
+    name = node.name[0]
+    suffix = node.name[1:]
     script = "" if not suffix else f"_{{{suffix[1:]}}}" if suffix[0] == "_" else f"^{{{suffix}}}"
     return rf"\mathbb{{{name}}}{script}"
 

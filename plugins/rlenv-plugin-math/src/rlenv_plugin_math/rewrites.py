@@ -1,7 +1,8 @@
-"""Rewrites of a response's text that keep its meaning, and such as change it; hook ``rlenv_rewrites``.
+"""Rewrites of a response's text that keep its meaning, and such as change it; hook
+``rlenv_rewrites``.
 
-They touch the last box only, and apply where the response has exactly one outside its thinking, so that
-what they do to the meaning is sure.
+They touch the last box only, and apply where the response has exactly one outside its thinking, so
+that what they do to the meaning is sure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What only SymPy can settle: sums, integrals, limits, branch cuts.  Runs in a worker, never inline.
+"""What only SymPy can settle: sums, integrals, limits, branch cuts.  Runs in a worker, never
+inline.
 
 Expressions are built node by node with ``evaluate=False``; no text is ever parsed.
 """
@@ -105,7 +106,8 @@ def _whole(node: Node) -> frozenset[str]:
 
 
 def build(node: Node, whole: frozenset[str] = frozenset()) -> Any:
-    """The SymPy expression of a tree, unevaluated; ``whole`` names become integers, the others real.
+    """The SymPy expression of a tree, unevaluated; ``whole`` names become integers, the others
+    real.
 
     Raises:
         Unbuildable: for nodes and functions without a counterpart.
@@ -129,7 +131,8 @@ def _symbol(name: str, whole: frozenset[str]) -> Any:
 
 
 def _power(node: Pow, whole: frozenset[str]) -> Any:
-    base, exponent = build(node.base, whole), build(node.exponent, whole)
+    base = build(node.base, whole)
+    exponent = build(node.exponent, whole)
     if base.is_number and exponent.is_number:
         size = exponent.evalf(15)
         if not size.is_real:
@@ -174,7 +177,8 @@ def _big(node: Big, whole: frozenset[str]) -> Any:
     if not node.var:
         raise Unbuildable(node.kind)
     integers = whole | {node.var} if node.kind in ("sum", "prod") else whole - {node.var}
-    variable, body = _symbol(node.var, integers), build(node.body, integers)
+    variable = _symbol(node.var, integers)
+    body = build(node.body, integers)
     if node.kind == "lim":
         return _limit(node, body, variable, whole)
     ends = [None if end is None else build(end, whole) for end in (node.low, node.high)]

@@ -1,9 +1,9 @@
 """The small immutable tree that answers are parsed into.
 
-A node says what was written, not what it equals: ``2/4`` stays a division and ``0.50`` keeps its two
-decimals.  Where mathematics writes one value in several ways, the parser gives it one shape here, and
-where a notation is ambiguous (``(1, 2)`` is a point or an interval) the node keeps the brackets and
-the comparison decides.  Nodes are hashable and compare structurally.
+A node says what was written, not what it equals: ``2/4`` stays a division and ``0.50`` keeps its
+two decimals.  Where mathematics writes one value in several ways, the parser gives it one shape
+here, and where a notation is ambiguous (``(1, 2)`` is a point or an interval) the node keeps the
+brackets and the comparison decides.  Nodes are hashable and compare structurally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def _fields(kind: type[Tree]) -> attrgetter[object]:
 
 
 class Tree:
-    """Equality, hash and text of all nodes; attrs would generate each per class, at twice the import."""
+    """Equality, hash and text of all nodes; attrs would generate each per class, at twice the
+    import.
+    """
 
     __slots__ = ("_facts", "_kinds")  # what was learned about the tree below, once
     __match_args__: tuple[str, ...] = ()
@@ -52,7 +54,9 @@ class Tree:
 
 @frozen(eq=False, repr=False)
 class Num(Tree):
-    """A numeric literal, exact.  ``decimals`` is how many digits stood after the point, else None."""
+    """A numeric literal, exact.  ``decimals`` is how many digits stood after the point, else
+    None.
+    """
 
     value: Fraction
     decimals: int | None = None
@@ -111,8 +115,8 @@ class PlusMinus(Tree):
 
 @frozen(eq=False, repr=False)
 class Call(Tree):
-    """A named function: sin, log (args: x, base), ln, root (args: x, degree), abs, floor, ceil, factorial,
-    binomial, gcd, lcm, conj, re, im, arg, min, max, exp, det ... or an unknown ``f(x)``.
+    """A named function: sin, log (args: x, base), ln, root (args: x, degree), abs, floor, ceil,
+    factorial, binomial, gcd, lcm, conj, re, im, arg, min, max, exp, det ... or an unknown ``f(x)``.
     """
 
     name: str
@@ -121,7 +125,9 @@ class Call(Tree):
 
 @frozen(eq=False, repr=False)
 class Big(Tree):
-    """``sum``, ``prod``, ``int`` or ``lim`` over ``var`` from ``low`` to ``high`` (None where absent)."""
+    """``sum``, ``prod``, ``int`` or ``lim`` over ``var`` from ``low`` to ``high`` (None where
+    absent).
+    """
 
     kind: str
     body: Node
@@ -139,7 +145,9 @@ class Piecewise(Tree):
 
 @frozen(eq=False, repr=False)
 class Rel(Tree):
-    """A chain: ``1 < x <= 3`` has three args and two ops out of = != < <= > >= ~ (approximately) in notin subset."""
+    """A chain: ``1 < x <= 3`` has three args and two ops out of = != < <= > >= ~ (approximately) in
+    notin subset.
+    """
 
     args: tuple[Node, ...]
     ops: tuple[str, ...]
@@ -155,7 +163,9 @@ class Logic(Tree):
 
 @frozen(eq=False, repr=False)
 class Seq(Tree):
-    """Bracketed, ordered items: a point, a tuple, a vector, or an interval; the brackets are kept."""
+    """Bracketed, ordered items: a point, a tuple, a vector, or an interval; the brackets are
+    kept.
+    """
 
     items: tuple[Node, ...]
     opening: str  # ( [ <   and ] for the French open interval
@@ -202,7 +212,9 @@ class NamedSet(Tree):
 
 @frozen(eq=False, repr=False)
 class Matrix(Tree):
-    """Rows of equal length; a column vector has rows of one; ``bars`` for a determinant is a Call instead."""
+    """Rows of equal length; a column vector has rows of one; ``bars`` for a determinant is a Call
+    instead.
+    """
 
     rows: tuple[tuple[Node, ...], ...]
 
@@ -228,7 +240,8 @@ class Based(Tree):
 class Quantity(Tree):
     """A value with a unit from the table in ``units``; ``%``, currencies and degrees are units too.
 
-    ``unit`` is canonical: sorted ``(base name, power)`` pairs as written (km, not m); ``units`` converts.
+    ``unit`` is canonical: sorted ``(base name, power)`` pairs as written (km, not m); ``units``
+    converts.
     """
 
     value: Node
@@ -269,7 +282,9 @@ class Ratio(Tree):
 
 @frozen(eq=False, repr=False)
 class Text(Tree):
-    """Words that are no mathematics, case-folded and with single spaces: ``no solution``, ``tuesday``."""
+    """Words that are no mathematics, case-folded and with single spaces: ``no solution``,
+    ``tuesday``.
+    """
 
     words: str
 

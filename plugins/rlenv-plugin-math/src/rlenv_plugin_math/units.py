@@ -18,7 +18,7 @@ Unit = tuple[tuple[str, int], ...]
 _GLUED = words_of("""
     cm mm km dm nm kg mg lb lbs oz ft yd mi hr hrs min sec ml mL kW kWh kJ mph kph kmh Hz
     kHz MHz mol rad deg cc gal kPa rpm inch mins secs yds yrs yr GB MB KB kB TB USD
-""")  # fmt: skip
+""")
 _ALONE = frozenset("m g s h l L N J W V")
 _SYMBOLS = frozenset("%$€£¥₹₩")
 

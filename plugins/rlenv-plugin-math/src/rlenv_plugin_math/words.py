@@ -29,7 +29,7 @@ COUNTS = {"dozen": 12}
 ORDINAL = {word: value for value, word in enumerate(_LISTS["ordinals"], 1)}
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
     word + end: value for word, value in ORDINAL.items() if value > 2 for end in ("", "s")
-}  # fmt: skip
+}
 MONTHS = {name: int(value) for name, value in _pairs(_LISTS["months"]).items()}
 STOP = frozenset(_LISTS["no_units"])  # so that "5 is the answer" is prose and not a quantity
 TAILS = frozenset(_LISTS["tails"])
@@ -58,7 +58,9 @@ def is_product(word: str) -> bool:
 
 @lru_cache(1024)
 def singular(word: str) -> str:
-    """A word for one of it, in lower case: ``boxes`` → ``box``; good enough to compare two words."""
+    """A word for one of it, in lower case: ``boxes`` → ``box``; good enough to compare two
+    words.
+    """
     low = word.lower()
     if low in _IRREGULAR:
         return _IRREGULAR[low]

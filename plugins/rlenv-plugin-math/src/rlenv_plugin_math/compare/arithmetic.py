@@ -20,12 +20,14 @@ class Arithmetic:
         self.eps = kernel.eps
 
     def times(self, left: Measured, right: Measured) -> Measured:
-        (a, da), (b, db) = left, right
+        (a, da) = left
+        (b, db) = right
         product = a * b
         return product, abs(a) * db + abs(b) * da + da * db + abs(product) * self.eps
 
     def over(self, top: Measured, bottom: Measured) -> Measured:
-        (a, da), (b, db) = top, bottom
+        (a, da) = top
+        (b, db) = bottom
         room = abs(b) - db
         if not room > 0:
             raise Undefined
@@ -65,7 +67,8 @@ class Arithmetic:
         return result, error / abs(result) + abs(result) * self.eps
 
     def general(self, base: Measured, exponent: Measured) -> Measured:
-        (value, error), (weight, slack) = self.real(base), exponent
+        (value, error) = self.real(base)
+        (weight, slack) = exponent
         if not abs(value) > error:
             if value == 0 and not self.kernel.is_complex(weight) and weight > slack:
                 return value, error

@@ -1,4 +1,6 @@
-"""What SymPy is asked, in a worker: only what it can decide, and nothing that must outgrow its budget."""
+"""What SymPy is asked, in a worker: only what it can decide, and nothing that must outgrow its
+budget.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ def _hopeless(node: Big, case: Case) -> bool:
     if node.kind not in ("sum", "prod") or node.low is None or node.high is None:
         return False
     try:
-        low, high = rational(node.low, case), rational(node.high, case)
+        low = rational(node.low, case)
+        high = rational(node.high, case)
     except Exhausted:
         return False
     if low is None or high is None or high - low < _MOST_FACTORS:

@@ -46,7 +46,8 @@ def claim(node: Node, case: Case) -> Claim | None:
     """What a relation claims; None when it is an equation to solve, a tautology, or false."""
     if not isinstance(node, Rel) or not set(node.ops) <= _LINKS:
         return None
-    args, ops = _measured(node.args, node.ops), node.ops
+    args = _measured(node.args, node.ops)
+    ops = node.ops
     if len(args) == 2 and _is_label(args[1], args[0]) and not _is_label(args[0], args[1]):
         args = args[::-1]
     if _is_label(args[0], args[-1]):
@@ -59,7 +60,9 @@ def claim(node: Node, case: Case) -> Claim | None:
 
 
 def _measured(args: tuple[Node, ...], ops: tuple[str, ...]) -> tuple[Node, ...]:
-    """``25\\pi ≈ 78.54 cm``: the unit behind an approximation belongs to what it approximates too."""
+    """``25\\pi ≈ 78.54 cm``: the unit behind an approximation belongs to what it approximates
+    too.
+    """
     last = args[-1]
     if "~" not in ops or not isinstance(last, Quantity) or last.unit in _SHARES:
         return args
@@ -109,7 +112,9 @@ def _names_value(node: Call, value: Node) -> bool:
 
 
 def _names_sum(node: Add | Mul | Div, value: Node) -> bool:
-    """``m + n``, ``abc``, ``a/b``: a quantity asked for, where each letter stands once and alone."""
+    """``m + n``, ``abc``, ``a/b``: a quantity asked for, where each letter stands once and
+    alone.
+    """
     if any(type(part) not in (Add, Mul, Div, Neg, Sym) for part in walk(node)):
         return False
     names = [part.name for part in walk(node) if isinstance(part, Sym)]
@@ -132,7 +137,8 @@ def _link_holds(left: Node, op: str, right: Node, case: Case, *, strict: bool) -
     if left == right:
         return False
     if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit == right.unit:
-        left, right = left.value, right.value
+        left = left.value
+        right = right.value
     names = symbols(left), symbols(right)
     if type(left) not in SCALARS or type(right) not in SCALARS:
         return case.same(left, right)
@@ -148,7 +154,9 @@ def _link_holds(left: Node, op: str, right: Node, case: Case, *, strict: bool) -
 
 
 def rounds(exact: Node, rounded: Node, case: Case) -> bool:
-    """Whether ``rounded`` is ``exact`` to the places it shows, with two digits or more, or the nearest integer."""
+    """Whether ``rounded`` is ``exact`` to the places it shows, with two digits or more, or the
+    nearest integer.
+    """
     shown = decimal(rounded)
     if shown is None and isinstance(rounded, Num) and rounded.value.denominator == 1:
         return decimal(exact) is not None and near_rounded(exact, rounded.value, Fraction(1), case)

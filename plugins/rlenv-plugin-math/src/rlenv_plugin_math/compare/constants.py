@@ -18,8 +18,11 @@ _MOST = 3
 
 
 def same_family_of_functions(gold: Node, given: Node, case: Case) -> bool:
-    """Whether two expressions agree once the constants of the given are renamed, or absorb a shift."""
-    wanted, found = _constants(gold, _GOLD), _constants(given, _GIVEN)
+    """Whether two expressions agree once the constants of the given are renamed, or absorb a
+    shift.
+    """
+    wanted = _constants(gold, _GOLD)
+    found = _constants(given, _GIVEN)
     ordinary = symbols(gold) - set(wanted)
     found = [name for name in found if name not in ordinary]
     if not 0 < len(wanted) == len(found) <= _MOST or type(given) not in SCALARS:
@@ -60,7 +63,8 @@ def _renamed(gold: Node, given: Node, names: dict[str, str], case: Case) -> bool
 
 def _shifted(gold: Node, given: Node, case: Case) -> bool:
     """``F + C`` and ``G + C`` say the same when ``F - G`` is the same everywhere."""
-    left, right = _without_constant(gold), _without_constant(given)
+    left = _without_constant(gold)
+    right = _without_constant(given)
     if left is None or right is None or not symbols(left):
         return False
     here: Node = Add((left, Neg(right)))

@@ -25,7 +25,8 @@ def decide(gold: Node, given: Node, *, key: Key, options: Options = DEFAULT) -> 
 
     Never raises for any two trees of the parser; bounded by operation counts.  ``key``, or what the
     call returns, draws the points at which expressions are compared and never changes a
-    verdict.  What SymPy must settle runs in a worker; a broken pool raises ``rlenv.errors.VerifierFault``.
+    verdict.  What SymPy must settle runs in a worker; a broken pool raises
+    ``rlenv.errors.VerifierFault``.
     """
     if type(gold) is Num and type(given) is Num:
         if gold.value == given.value:
@@ -51,7 +52,9 @@ def _by_ladder(gold: Node, given: Node, key: Key, options: Options) -> Decision:
 
 @cache
 def _ladder() -> tuple[Compare, Compare, type[Case], type[Exhausted]]:
-    """What the first pair needs that is not written alike: imported once, and asked for by the rest."""
+    """What the first pair needs that is not written alike: imported once, and asked for by the
+    rest.
+    """
     from rlenv_plugin_math.compare.same import differing, same
     from rlenv_plugin_math.compare.work import Case, Exhausted
 

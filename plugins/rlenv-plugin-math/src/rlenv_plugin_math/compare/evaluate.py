@@ -153,7 +153,8 @@ class Evaluator(Arithmetic):
         return all(self._link(when.args[at], op, when.args[at + 1]) for at, op in links)
 
     def _link(self, left: Node, op: str, right: Node) -> bool:
-        (a, da), (b, db) = self.real(self.of(left)), self.real(self.of(right))
+        (a, da) = self.real(self.of(left))
+        (b, db) = self.real(self.of(right))
         test = _TESTS.get(op)
         if self.kernel.is_complex(a) or self.kernel.is_complex(b):
             raise Undefined
@@ -177,7 +178,8 @@ class Evaluator(Arithmetic):
         return total
 
     def _pinned(self, node: Big) -> Big:
-        low, high = node.low, node.high
+        low = node.low
+        high = node.high
         for name, value in self.point.items():
             if isinstance(value, Fraction) and value.denominator == 1:
                 low = None if low is None else bind(low, name, Num(value), self.case)

@@ -69,7 +69,8 @@ def _neg(node: Neg, case: Case) -> Fraction | None:
 
 
 def _div(node: Div, case: Case) -> Fraction | None:
-    top, bottom = rational(node.top, case), rational(node.bottom, case)
+    top = rational(node.top, case)
+    bottom = rational(node.bottom, case)
     if top is None or not bottom or not _fits(bits(top) + bits(bottom), case):
         return None
     return top / bottom
@@ -84,7 +85,9 @@ def _pow(node: Pow, case: Case) -> Fraction | None:
 
 
 def power(base: Fraction, exponent: Fraction, case: Case) -> Fraction | None:
-    """``base ** exponent`` when it is rational and fits; roots of negatives are real, 0^0 is None."""
+    """``base ** exponent`` when it is rational and fits; roots of negatives are real, 0^0 is
+    None.
+    """
     if exponent.denominator != 1:
         root = exact_root(base, exponent.denominator, case)
         return None if root is None else power(root, Fraction(exponent.numerator), case)
@@ -106,7 +109,8 @@ def exact_root(value: Fraction, degree: int, case: Case) -> Fraction | None:
     if degree < 1 or degree > LIMIT_BITS:
         return None
     case.spend(4 + (bits(value) >> 8) ** 2)
-    top, bottom = _integer_root(value.numerator, degree), _integer_root(value.denominator, degree)
+    top = _integer_root(value.numerator, degree)
+    bottom = _integer_root(value.denominator, degree)
     return None if top is None or bottom is None else Fraction(top, bottom)
 
 
@@ -233,7 +237,8 @@ _RULES: dict[type, Callable[..., Fraction | None]] = {
 
 @lru_cache(maxsize=1024)
 def factors(value: int) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Prime powers of a positive integer found by trial division below 1,000, and what is left (1 if none).
+    """Prime powers of a positive integer found by trial division below 1,000, and what is left (1
+    if none).
 
     A rest below 1,000,000 is prime and counted among the powers.
     """

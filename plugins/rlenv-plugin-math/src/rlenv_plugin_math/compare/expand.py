@@ -1,4 +1,6 @@
-"""Notation that stands for several values or for entries: ±, and arithmetic with vectors and matrices."""
+"""Notation that stands for several values or for entries: ±, and arithmetic with vectors and
+matrices.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,9 @@ _SPELLED = frozenset(("vec", "P"))
 
 
 def spelled_out(node: Node) -> Node:
-    """The tree with ``\\vec{AB}`` as B - A and ``P(5, 3)`` as 5!/2!, for where expressions are compared."""
+    """The tree with ``\\vec{AB}`` as B - A and ``P(5, 3)`` as 5!/2!, for where expressions are
+    compared.
+    """
     if _SPELLED.isdisjoint(facts(node).calls):
         return node
     match rebuild(node, spelled_out):

@@ -1,4 +1,6 @@
-"""Infinite families over the integers: ``x = pi/2 + k pi, k in Z`` in whatever letter and from whatever start."""
+"""Infinite families over the integers: ``x = pi/2 + k pi, k in Z`` in whatever letter and from
+whatever start.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Family:
 
 def same_family(gold: Node, given: Node, case: Case) -> bool | None:
     """The verdict where a side declares an integer parameter, else None."""
-    wanted, found = family(gold, case), family(given, case)
+    wanted = family(gold, case)
+    found = family(given, case)
     if (
         wanted is None
         and found is None
@@ -50,7 +53,8 @@ def same_family(gold: Node, given: Node, case: Case) -> bool | None:
         )
     ):
         return None
-    wanted, found = wanted or _congruence(gold, case), found or _congruence(given, case)
+    wanted = wanted or _congruence(gold, case)
+    found = found or _congruence(given, case)
     if wanted is None:
         wanted = _undeclared(gold, found, case)
     if found is None:

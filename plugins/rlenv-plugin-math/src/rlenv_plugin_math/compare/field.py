@@ -1,10 +1,11 @@
 """A large random prime field in which every small prime and -1 has a square root.
 
-Identities between rational functions and square roots survive the map into such a field, and what is
-no identity survives with a chance below 2^-100; so one evaluation does the work of a normal form, at a
-cost that is linear in the expression.  The prime is drawn from rlenv's secret: no response sees it, and
-every process has the same.  Another secret changes no verdict (but with that chance), so ``math/equal``
-does not declare ``draws``, and its fingerprint is the same on every machine.
+Identities between rational functions and square roots survive the map into such a field, and what
+is no identity survives with a chance below 2^-100; so one evaluation does the work of a normal
+form, at a cost that is linear in the expression.  The prime is drawn from rlenv's secret: no
+response sees it, and every process has the same.  Another secret changes no verdict (but with that
+chance), so ``math/equal`` does not declare ``draws``, and its fingerprint is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _ROUNDS = 24
 
 
 class Field:
-    """Arithmetic modulo ``modulus``, a prime of about 190 bits that is 1 modulo 8 and each prime < 100."""
+    """Arithmetic modulo ``modulus``, a prime of about 190 bits that is 1 modulo 8 and each prime <
+    100.
+    """
 
     def __init__(self, modulus: int, salt: bytes) -> None:
         self.modulus = modulus
@@ -64,17 +67,22 @@ class Field:
         return self._roots[value]
 
     def _tonelli(self, value: int) -> int:
-        modulus, order, step = self.modulus, self._twos, self._generator
+        modulus = self.modulus
+        order = self._twos
+        step = self._generator
         residue = pow(value, self._odd, modulus)
         root = pow(value, (self._odd + 1) // 2, modulus)
         while residue != 1:
-            power, square = 0, residue
+            power = 0
+            square = residue
             while square != 1:
                 square = square * square % modulus
                 power += 1
             factor = pow(step, 1 << (order - power - 1), modulus)
-            order, step = power, factor * factor % modulus
-            root, residue = root * factor % modulus, residue * step % modulus
+            order = power
+            step = factor * factor % modulus
+            root = root * factor % modulus
+            residue = residue * step % modulus
         return root
 
 

@@ -45,10 +45,8 @@ def _inverse_sine(name: str, at: Arithmetic, values: list[Measured]) -> Measured
     if room <= 4 * error:
         if name == "atanh" or at.kernel.is_complex(value):
             raise Undefined
-        value, error = (
-            (1 if value > 0 else -1) * (value * 0 + 1),
-            2 * at.kernel.call("sqrt", 2 * error),
-        )
+        value = (1 if value > 0 else -1) * (value * 0 + 1)
+        error = 2 * at.kernel.call("sqrt", 2 * error)
         result = at.kernel.call(name, value)
         return result, error + abs(result) * at.eps
     result = at.kernel.call(name, value)
@@ -81,7 +79,9 @@ def _ln(at: Arithmetic, values: list[Measured]) -> Measured:
 
 
 def _log(at: Arithmetic, values: list[Measured]) -> Measured:
-    """Two arguments: the base is the second.  Alone: natural, see ``scalars`` for the other reading."""
+    """Two arguments: the base is the second.  Alone: natural, see ``scalars`` for the other
+    reading.
+    """
     if len(values) == 1:
         return at.logarithm(values[0])
     return at.over(at.logarithm(values[0]), at.logarithm(values[1]))

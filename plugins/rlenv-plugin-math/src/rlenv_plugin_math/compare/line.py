@@ -1,6 +1,7 @@
 """Subsets of the real line as sorted cuts: union, intersection and complement of intervals.
 
-A cut is a place just before (0) or just after (1) a bound; a set is the cuts at which membership flips.
+A cut is a place just before (0) or just after (1) a bound; a set is the cuts at which membership
+flips.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _DIGITS = 30
 
 @total_ordering
 class Bound:
-    """A point of the extended real line, ordered exactly where rational and to 30 digits elsewhere."""
+    """A point of the extended real line, ordered exactly where rational and to 30 digits
+    elsewhere.
+    """
 
     __slots__ = ("case", "exact", "node", "value")
 

@@ -33,7 +33,9 @@ def distinct(members: Sequence[Node], case: Case) -> list[Node]:
 
 
 def _size(node: Node, case: Case) -> Any:
-    """A constant's approximate value, to pass over the members that are nowhere near; None if unknown."""
+    """A constant's approximate value, to pass over the members that are nowhere near; None if
+    unknown.
+    """
     if case.options.rel_tol or case.options.abs_tol:
         return None
     at = Evaluator(floats(), {}, case)

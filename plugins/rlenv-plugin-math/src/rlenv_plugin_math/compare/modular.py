@@ -1,9 +1,9 @@
 """The value of an expression in the field: the normal form of rational functions and radicals.
 
 A symbol becomes a random element.  What is no field operation (``sin``, a
-power with a symbolic exponent) becomes an *atom*: a random element named by the function and the values
-of its arguments, so ``sin(2x+1)`` and ``sin(1+2x)`` are one atom.  Equal values therefore prove equality;
-different values disprove it only where no atom was used.
+power with a symbolic exponent) becomes an *atom*: a random element named by the function and the
+values of its arguments, so ``sin(2x+1)`` and ``sin(1+2x)`` are one atom.  Equal values therefore
+prove equality; different values disprove it only where no atom was used.
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ class Residues:
         return total * self._raise(root, left) % self.modulus
 
     def _exponential(self, base: Node, exponent: Node) -> int:
-        """Split ``b^(m+n)`` into ``b^m b^n`` and a rational ``b`` into primes: ``4^n`` is ``(2^n)^2``."""
+        """Split ``b^(m+n)`` into ``b^m b^n`` and a rational ``b`` into primes: ``4^n`` is
+        ``(2^n)^2``.
+        """
         total = 1
         for factor, times in self._bases(base):
             for weight, rest in addends(exponent, self.case):
@@ -257,7 +259,8 @@ def finite_terms(node: Big, case: Case) -> list[Node] | None:
     """The terms of a short sum or product between integers, None for any other."""
     if node.kind not in ("sum", "prod") or node.low is None or node.high is None:
         return None
-    low, high = rational(node.low, case), rational(node.high, case)
+    low = rational(node.low, case)
+    high = rational(node.high, case)
     if low is None or high is None or low.denominator != 1 or high.denominator != 1:
         return None
     if not -1 <= high - low < _MOST_TERMS:

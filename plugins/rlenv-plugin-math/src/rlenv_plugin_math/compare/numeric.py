@@ -1,8 +1,9 @@
-"""Agreement of two expressions as numbers: refutes in microseconds, confirms at 30 and then 60 digits.
+"""Agreement of two expressions as numbers: refutes in microseconds, confirms at 30 and then 60
+digits.
 
-Variables are real unless ``i`` or a complex function occurs: points where a side is not real are outside
-its domain and prove nothing, unless no others are left.  Digits grow with the magnitudes met on the way,
-so that ``sqrt(10^200+1)`` is told from ``10^100``.
+Variables are real unless ``i`` or a complex function occurs: points where a side is not real are
+outside its domain and prove nothing, unless no others are left.  Digits grow with the magnitudes
+met on the way, so that ``sqrt(10^200+1)`` is told from ``10^100``.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def agree(left: Node, right: Node, known: Facts, case: Case) -> bool | None:
 
 
 def agree_beyond(left: Node, right: Node, known: Facts, case: Case) -> bool | None:
-    """The same at the points where a part of a side is not real: ``ln x`` is not ``ln |x|`` there."""
+    """The same at the points where a part of a side is not real: ``ln x`` is not ``ln |x|``
+    there.
+    """
     return Trial(left, right, known, case, real=False).identity()
 
 
@@ -66,7 +69,10 @@ class Trial:
     """Two expressions at one point after another; ``real`` leaves out what is not real."""
 
     def __init__(self, left: Node, right: Node, known: Facts, case: Case, *, real: bool) -> None:
-        self.left, self.right, self.known, self.case = left, right, known, case
+        self.left = left
+        self.right = right
+        self.known = known
+        self.case = case
         self.real = real
         self.magnitude = 0
 
@@ -75,7 +81,8 @@ class Trial:
         self.case.reached("numeric")
         if self._floats({}) is State.DIFFER:
             return False
-        state, digits = self._precise({}, 30), 60
+        state = self._precise({}, 30)
+        digits = 60
         while state in (State.AGREE, State.UNCLEAR):
             needed = max(digits, 60 + self.known.digits + self.magnitude)
             if needed > _MOST_DIGITS:
@@ -106,7 +113,9 @@ class Trial:
         return True if all(state is State.AGREE for state in states) else None
 
     def _meets_breaks(self) -> bool:
-        """Piecewise functions also agree at the ends of their pieces, and are defined at the same ones."""
+        """Piecewise functions also agree at the ends of their pieces, and are defined at the same
+        ones.
+        """
         if Piecewise not in self.known.kinds:
             return True
         for value in breaks(self.left, self.right):
@@ -124,7 +133,8 @@ class Trial:
             return False
 
     def _settled(self, point: Point) -> State:
-        state, digits = self._precise(point, 30), 60
+        state = self._precise(point, 30)
+        digits = 60
         if state in (State.DIFFER, State.UNDEFINED):
             return state
         needed = max(digits, 60 + self.known.digits + self.magnitude)
@@ -156,7 +166,8 @@ class Trial:
     def _judge(
         self, at: Evaluator, left: Measured, right: Measured, fine: float, *, absolute: bool
     ) -> State:
-        (a, da), (b, db) = left, right
+        (a, da) = left
+        (b, db) = right
         kernel = at.kernel
         if not (kernel.finite(a) and kernel.finite(b)):
             return State.UNDEFINED

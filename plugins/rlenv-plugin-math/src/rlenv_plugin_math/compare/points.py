@@ -17,7 +17,9 @@ Point = dict[str, Value]
 
 
 def points(known: Facts, key: bytes, whole: frozenset[str], *, complexes: bool) -> Iterator[Point]:
-    """Twelve points: positive and of mixed sign in turn, at several scales; integers for ``whole`` names."""
+    """Twelve points: positive and of mixed sign in turn, at several scales; integers for ``whole``
+    names.
+    """
     names = sorted(known.names)
     for index in range(_DRAWN):
         point: Point = {}
@@ -57,7 +59,9 @@ def breaks(*trees: Node) -> frozenset[Fraction]:
 
 
 def whole_names(*trees: Node) -> frozenset[str]:
-    """Variables that are where only integers make sense: a factorial, an alternating sign, a bound."""
+    """Variables that are where only integers make sense: a factorial, an alternating sign, a
+    bound.
+    """
     found: set[str] = set()
     for tree in trees:
         for node in walk(tree):

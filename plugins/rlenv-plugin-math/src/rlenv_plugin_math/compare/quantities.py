@@ -26,7 +26,9 @@ class Measure:
 
 
 def measure(node: Node) -> Measure | None:
-    """``node`` as one value with one unit, sums such as 5 ft 3 in included; None when it has no unit."""
+    """``node`` as one value with one unit, sums such as 5 ft 3 in included; None when it has no
+    unit.
+    """
     if isinstance(node, Quantity):
         return Measure(node.value, node.unit) if _real(node.unit) else Measure(node.value, ())
     if isinstance(node, Neg):
@@ -63,18 +65,22 @@ def ratio(unit: Unit, other: Unit) -> Fraction | None:
     """How many ``other`` one ``unit`` is, None where they measure different things."""
     if unit == other:
         return Fraction(1)
-    (factor, dimension), (divisor, target) = convert(unit), convert(other)
+    (factor, dimension) = convert(unit)
+    (divisor, target) = convert(other)
     return factor / divisor if dimension == target else None
 
 
 def same_quantity(gold: Node, given: Node, case: Case) -> bool:
     """Whether two values are equal, at least one of which has a unit."""
     given = _glued(gold, given)
-    wanted, found = measure(gold), measure(given)
+    wanted = measure(gold)
+    found = measure(given)
     if wanted is not None and not wanted.unit:
-        gold, wanted = wanted.value, None
+        gold = wanted.value
+        wanted = None
     if found is not None and not found.unit:
-        given, found = found.value, None
+        given = found.value
+        found = None
     if wanted is not None and found is not None:
         return _both(wanted, found, case)
     if wanted is not None:

@@ -14,7 +14,9 @@ _MOST = 40
 
 
 def record(node: Node) -> Record | None:
-    """The values by name, in the order written; None when ``node`` is not a list of named values."""
+    """The values by name, in the order written; None when ``node`` is not a list of named
+    values.
+    """
     if isinstance(node, Rel):
         return _point(node)
     parts = _parts(node)
@@ -36,7 +38,9 @@ def _parts(node: Node) -> tuple[Node, ...]:
 
 
 def solutions(node: Items) -> Items:
-    """``p = 5, q = 2; p = 7, q = 2`` as a list of points, where each names the same unknowns in turn."""
+    """``p = 5, q = 2; p = 7, q = 2`` as a list of points, where each names the same unknowns in
+    turn.
+    """
     pairs = [_named(part) for part in _parts(node)][:_MOST]
     names = [pair[0] for pair in pairs if pair is not None]
     size = len(set(names))

@@ -36,7 +36,8 @@ ORDERS = frozenset(("<", "<=", ">", ">="))
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "="}
 _SETTLING = ORDERS | {"!=", "in", "notin"}
 _MOST_PARTS = 40
-_ZERO, _ONE = Num(Fraction(0)), Num(Fraction(1))
+_ZERO = Num(Fraction(0))
+_ONE = Num(Fraction(1))
 
 
 @frozen
@@ -171,7 +172,8 @@ def _absolute(inner: Node, op: str, right: Node, case: Case) -> Cuts | None:
 
 
 def _membership(node: Rel, case: Case) -> Region | None:
-    name, within = _variable(node.args[0], case), _read(node.args[1], case)
+    name = _variable(node.args[0], case)
+    within = _read(node.args[1], case)
     if name is None or within is None:
         return None
     if node.ops == ("in",):
@@ -182,10 +184,12 @@ def _membership(node: Rel, case: Case) -> Region | None:
 def _pair(node: Seq, case: Case) -> Region | None:
     if len(node.items) != 2 or node.opening == "<" or symbols(node):
         return None
-    low, high = Bound(node.items[0], case), Bound(node.items[1], case)
+    low = Bound(node.items[0], case)
+    high = Bound(node.items[1], case)
     if not low < high and not (low == high and (node.opening, node.closing) == ("[", "]")):
         return None
-    low_in, high_in = node.opening == "[", node.closing == "]"
+    low_in = node.opening == "["
+    high_in = node.closing == "]"
     if (low_in and math.isinf(low.value)) or (high_in and math.isinf(high.value)):
         return None
     return Region(None, line.interval(low, high, low_in=low_in, high_in=high_in))

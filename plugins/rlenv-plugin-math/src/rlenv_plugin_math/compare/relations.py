@@ -23,7 +23,8 @@ _COMPARED = frozenset(("<", "<=", ">", ">=", "!=", "="))
 
 def same_relation(gold: Node, given: Node, case: Case) -> bool:
     """Two sides of which at least one is a relation."""
-    wanted, found = claim(gold, case), claim(given, case)
+    wanted = claim(gold, case)
+    found = claim(given, case)
     if isinstance(gold, Rel) and isinstance(given, Rel):
         return _both(gold, given, wanted, found, case)
     if isinstance(given, Rel):
@@ -73,14 +74,17 @@ def _same_link(gold: Rel, given: Rel, case: Case) -> bool:
         return ops[0] == ops[1] and all(
             case.same(a, b) for a, b in zip(gold.args, given.args, strict=True)
         )
-    (left, op), (right, other) = _moved(gold.args, ops[0]), _moved(given.args, ops[1])
+    (left, op) = _moved(gold.args, ops[0])
+    (right, other) = _moved(given.args, ops[1])
     if op != other:
         return False
     return _proportional(left, right, case, signed=op in _OPPOSITE)
 
 
 def _moved(args: tuple[Node, ...], op: str) -> tuple[Node, str]:
-    """Everything on one side, so that the relation reads ``F = 0``, ``F != 0``, ``F > 0`` or ``F >= 0``."""
+    """Everything on one side, so that the relation reads ``F = 0``, ``F != 0``, ``F > 0`` or ``F >=
+    0``.
+    """
     if op in _TURNED:
         return Add((args[1], Neg(args[0]))), _TURNED[op]
     return Add((args[0], Neg(args[1]))), op
@@ -98,7 +102,9 @@ def _same_chain(gold: Rel, given: Rel, case: Case) -> bool:
 
 
 def conjuncts(node: Node) -> list[Rel] | None:
-    """The single inequalities and equations that all hold, None where ``node`` says something else."""
+    """The single inequalities and equations that all hold, None where ``node`` says something
+    else.
+    """
     if isinstance(node, Rel):
         return _links(node) if _COMPARED.issuperset(node.ops) else None
     if not isinstance(node, Logic) or node.op != "and":
@@ -117,7 +123,9 @@ def _links(node: Rel) -> list[Rel]:
 
 
 def _proportional(left: Node, right: Node, case: Case, *, signed: bool) -> bool:
-    """Whether ``left`` is a constant (positive, when ``signed``) multiple of ``right``, neither zero."""
+    """Whether ``left`` is a constant (positive, when ``signed``) multiple of ``right``, neither
+    zero.
+    """
     if not symbols(left) or symbols(left) != symbols(right):
         return False
     if case.same(left, ZERO) or case.same(right, ZERO):
@@ -132,7 +140,8 @@ def _proportional(left: Node, right: Node, case: Case, *, signed: bool) -> bool:
 
 def _constant_ratio(left: Node, right: Node, case: Case) -> bool:
     """``F(x) G(y) = F(y) G(x)`` for independent x and y."""
-    other_left, other_right = _elsewhere(left, case), _elsewhere(right, case)
+    other_left = _elsewhere(left, case)
+    other_right = _elsewhere(right, case)
     return other_left != left and case.same(Mul((left, other_right)), Mul((other_left, right)))
 
 
@@ -146,7 +155,8 @@ def _positive_ratio(left: Node, right: Node, case: Case) -> bool:
     for point in points(facts(left, right), case.key, frozenset(), complexes=False):
         at = Evaluator(floats(), point, case)
         try:
-            (a, _), (b, _) = at.real(at.of(left)), at.real(at.of(right))
+            (a, _) = at.real(at.of(left))
+            (b, _) = at.real(at.of(right))
         except Undefined:
             continue
         if not isinstance(a, complex) and not isinstance(b, complex) and a * b:
@@ -162,7 +172,8 @@ def _numerator(node: Node, case: Case) -> tuple[Node, Node]:
         top, bottom = _numerator(node.arg, case)
         return Neg(top), bottom
     if isinstance(node, Div):
-        (a, b), (c, d) = _numerator(node.top, case), _numerator(node.bottom, case)
+        (a, b) = _numerator(node.top, case)
+        (c, d) = _numerator(node.bottom, case)
         return Mul((a, d)), Mul((b, c))
     if isinstance(node, Pow) and isinstance(node.exponent, Num) and node.exponent.value == -1:
         top, bottom = _numerator(node.base, case)

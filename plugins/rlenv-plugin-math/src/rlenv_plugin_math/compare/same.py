@@ -57,7 +57,8 @@ def differing(gold: Node, given: Node, case: Case) -> bool:
         return _signed(gold, given, case)
     if inside <= SCALARS:  # nothing to settle, and nothing but expressions
         if Call in inside:
-            gold, given = spelled_out(gold), spelled_out(given)
+            gold = spelled_out(gold)
+            given = spelled_out(given)
         elif type(gold) is Sym and not case.depth and same_letters(gold, given, case):
             return True
         return same_value(gold, given, case) or (
@@ -65,7 +66,8 @@ def differing(gold: Node, given: Node, case: Case) -> bool:
         )
     if _connected_apart(gold, given) or _labeled_apart(gold, given):
         return False
-    gold, given = _settled(gold, case), _settled(given, case)
+    gold = _settled(gold, case)
+    given = _settled(given, case)
     if type(gold) in SCALARS and type(given) in SCALARS and not inside & _SHAPED:
         return same_scalar(gold, given, case) or same_family_of_functions(gold, given, case)
     return _shapes(gold, given, case)
@@ -80,7 +82,8 @@ def _connected_apart(gold: Node, given: Node) -> bool:
 
 def _labeled_apart(gold: Node, given: Node) -> bool:
     """Whether two lists name different unknowns: ``x = 1, x = 2`` and ``z = 1, z = 2``."""
-    first, second = _labels(gold), _labels(given)
+    first = _labels(gold)
+    second = _labels(given)
     listed = any(isinstance(node, (Items, SetOf, Logic)) for node in (gold, given))
     return listed and len(first) == len(second) == 1 and first != second
 
@@ -178,7 +181,8 @@ def _regions(gold: Node, given: Node, case: Case) -> bool | None:
     lists = [node.items for node in (gold, given) if isinstance(node, Items)]
     if len(lists) == 2 and Rel not in map(type, sum(lists, ())):  # sets, one by one
         return matched(lists[0], lists[1], case)
-    wanted, found = region(_value(gold), case), region(_value(given), case)
+    wanted = region(_value(gold), case)
+    found = region(_value(given), case)
     if wanted is not None and found is not None:
         case.reached("exact")
         return same_region(wanted, found)
@@ -205,7 +209,8 @@ def _collections(gold: Node, given: Node, case: Case) -> bool:
 
 def _with_set(gold: Node, given: Node, case: Case) -> bool:
     pair = _value(gold), _value(given)
-    wanted, found = _members(pair[0]), _members(pair[1])
+    wanted = _members(pair[0])
+    found = _members(pair[1])
     if wanted is not None and found is not None:
         sets = [sum(isinstance(item, SetOf) for item in members) for members in (wanted, found)]
         pairs = distinct(wanted, case), distinct(found, case)
@@ -223,7 +228,8 @@ def _with_set(gold: Node, given: Node, case: Case) -> bool:
 
 def _conditions(gold: Logic | Rel, given: Logic | Rel, case: Case) -> bool:
     """``a < b < c`` and ``a < b and b < c``; otherwise the same connective of the same parts."""
-    wanted, found = conjuncts(gold), conjuncts(given)
+    wanted = conjuncts(gold)
+    found = conjuncts(given)
     if wanted is not None and found is not None:
         return matched(wanted, found, case)
     if not isinstance(gold, Logic) or not isinstance(given, Logic):
@@ -255,7 +261,8 @@ def _arrays(gold: Node, given: Node, case: Case) -> bool:
     gold, given = named_point(gold, given), named_point(given, gold)
     if isinstance(gold, Seq) and isinstance(given, Seq) and _bracketed_apart(gold, given, case):
         return False
-    wanted, found = entries(gold), entries(given)
+    wanted = entries(gold)
+    found = entries(given)
     if wanted is None or found is None:
         return _rows(gold, given, case)
     return in_order(*_even(wanted, found, (gold, given)), case)

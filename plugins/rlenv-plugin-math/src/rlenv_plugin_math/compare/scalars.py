@@ -18,7 +18,9 @@ SCALARS = EXPRESSIONS - {t.Quantity, t.Rel, t.Logic, t.Based}
 
 
 def same_scalar(gold: Node, given: Node, case: Case) -> bool:
-    """Whether two expressions have one value; ``case.doubt`` is set where that could not be settled."""
+    """Whether two expressions have one value; ``case.doubt`` is set where that could not be
+    settled.
+    """
     if gold == given:
         case.reached("structure")
         return True
@@ -37,7 +39,8 @@ def same_value(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _ladder(gold: Node, given: Node, case: Case) -> bool | None:
-    left, right = rational(gold, case), rational(given, case)
+    left = rational(gold, case)
+    right = rational(given, case)
     if left is not None and right is not None:
         case.reached("exact")
         return left == right or near(gold, given, case)
@@ -73,7 +76,8 @@ def _finite(gold: Node, given: Node) -> bool:
 
 
 def _infinite(gold: Node, given: Node) -> bool:
-    left, right = infinity(gold), infinity(given)
+    left = infinity(gold)
+    right = infinity(given)
     return left is not None and left == right
 
 

@@ -1,4 +1,6 @@
-"""Answers that are no expressions: words, choices, times, dates, residues, numerals in a base, ratios."""
+"""Answers that are no expressions: words, choices, times, dates, residues, numerals in a base,
+ratios.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ _CHOICES = frozenset("ABCDEFGHIJ")
 
 def same_special(gold: Node, given: Node, case: Case) -> bool | None:
     """The verdict where either side is such an answer, else None."""
-    kind, other = type(gold), type(given)
+    kind = type(gold)
+    other = type(given)
     if (kind not in _RULES and other not in _RULES) or kind is Rel or other is Rel:
         return None
     for special, rule in _RULES.items():
@@ -125,7 +128,8 @@ def _mod(one: Mod, other: Node, case: Case) -> bool:
 
 def _residue(one: Mod, plain: Node, case: Case) -> bool:
     """``17 mod 6`` is 5; a residue that is not reduced, or to no number, stands for nothing."""
-    value, modulus = rational(one.value, case), rational(one.modulus, case)
+    value = rational(one.value, case)
+    modulus = rational(one.modulus, case)
     if value is None or modulus is None or modulus <= 0:
         return False
     return case.same(Num(value % modulus), plain)
@@ -153,7 +157,8 @@ def _ratio(one: Ratio, other: Node, case: Case) -> bool:
         if nothing[0] != nothing[1] or all(nothing[0]):
             return False
         place = nothing[0].index(False)
-        first, base = one.items[place], other.items[place]
+        first = one.items[place]
+        base = other.items[place]
         left = [Mul((item, base)) for item in one.items]
         right = [Mul((item, first)) for item in other.items]
         return in_order(left, right, case)
@@ -172,8 +177,11 @@ _RULES: dict[type, Callable[..., bool]] = {  # the first that applies decides
 
 
 def same_letters(gold: Node, given: Node, case: Case) -> bool:
-    """``A, B, D``, ``ABD`` and ``a, b, d``: choices, together or apart, in one case or the other."""
-    wanted, found = _letters(gold), _letters(given)
+    """``A, B, D``, ``ABD`` and ``a, b, d``: choices, together or apart, in one case or the
+    other.
+    """
+    wanted = _letters(gold)
+    found = _letters(given)
     case.reached("structure")
     return _CHOICES.issuperset(wanted) and wanted == found
 

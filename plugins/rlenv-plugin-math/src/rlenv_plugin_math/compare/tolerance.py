@@ -1,8 +1,9 @@
 """When a decimal may stand for a value that it does not equal.
 
 A decimal is accepted for the other value when it is that value rounded or cut at its last place and
-shows at least six significant digits.  A gold of fewer digits is met by the exact value that it rounds.  An integer is never an approximation and is never approximated,
-and a gold that states more digits than it was given is not met.
+shows at least six significant digits.  A gold of fewer digits is met by the exact value that it
+rounds.  An integer is never an approximation and is never approximated, and a gold that states more
+digits than it was given is not met.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def decimal(node: Node) -> Decimal | None:
     if isinstance(node, Num):
         return _literal(node)
     if isinstance(node, Mul) and len(node.args) == 2:
-        inner, scale = decimal(node.args[0]), _power_of_ten(node.args[1])
+        inner = decimal(node.args[0])
+        scale = _power_of_ten(node.args[1])
         if inner is not None and scale is not None:
             return Decimal(inner.value * scale, inner.unit * scale, inner.digits)
     return None
@@ -73,7 +75,8 @@ def near(gold: Node, given: Node, case: Case) -> bool:
         return True
     if options.tolerance == "none":
         return False
-    stated, shown = decimal(gold), decimal(given)
+    stated = decimal(gold)
+    shown = decimal(given)
     if stated is None and shown is None:
         return False
     if shown is not None and (stated is None or shown.unit <= stated.unit):
@@ -81,7 +84,8 @@ def near(gold: Node, given: Node, case: Case) -> bool:
     elif stated is not None and shown is None:
         if stated.digits < options.digits:
             return _rounded_gold(given, stated, case)
-        exact, rounded = given, stated
+        exact = given
+        rounded = stated
     else:
         return False
     if rounded.digits < options.digits:
@@ -90,10 +94,12 @@ def near(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _rounded_gold(exact: Node, gold: Decimal, case: Case) -> bool:
-    """Whether a gold of few digits is ``exact`` rounded to its last place: 0.33 for 1/3, 17.32 for a root of 300.
+    """Whether a gold of few digits is ``exact`` rounded to its last place: 0.33 for 1/3, 17.32 for
+    a root of 300.
 
-    What is irrational needs four digits.  A fraction must be a convergent of the gold (Legendre: an error
-    below one in twice its denominator squared), so that it is the fraction that was rounded and not one nearby.
+    What is irrational needs four digits.  A fraction must be a convergent of the gold (Legendre: an
+    error below one in twice its denominator squared), so that it is the fraction that was rounded
+    and not one nearby.
     """
     value = rational(exact, case)
     if value is None:
@@ -123,7 +129,9 @@ def _rounds_to(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> bo
 def near_rounded(
     exact: Node, rounded: Fraction, unit: Fraction, case: Case, *, ends: bool = True
 ) -> bool:
-    """Whether ``rounded`` is within half of ``unit`` of the value of ``exact``; ``ends``: half of it counts."""
+    """Whether ``rounded`` is within half of ``unit`` of the value of ``exact``; ``ends``: half of
+    it counts.
+    """
     value = rational(exact, case)
     if value is not None:
         off = abs(value - rounded) * 2
@@ -155,7 +163,8 @@ def number(node: Node, case: Case, digits: int) -> Any:
 def _within(gold: Node, given: Node, case: Case) -> bool:
     at = Evaluator(floats(), {}, case)
     try:
-        (wanted, _), (found, _) = at.real(at.of(gold)), at.real(at.of(given))
+        (wanted, _) = at.real(at.of(gold))
+        (found, _) = at.real(at.of(given))
     except Undefined:
         return False
     room = max(case.options.abs_tol, case.options.rel_tol * abs(wanted))

@@ -45,7 +45,9 @@ def symbols(node: Node) -> frozenset[str]:
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The same node with ``change`` applied to each direct part; a Choice or leaf stays as it is."""
+    """The same node with ``change`` applied to each direct part; a Choice or leaf stays as it
+    is.
+    """
     rule = _REBUILT.get(type(node))
     result: Node = node if rule is None else rule(node, change)
     return result
@@ -66,7 +68,8 @@ def _items(node: Any, change: Callable[[Node], Node]) -> Node:
 
 
 def _big(node: Big, change: Callable[[Node], Node]) -> Node:
-    low, high = _maybe(node.low, change), _maybe(node.high, change)
+    low = _maybe(node.low, change)
+    high = _maybe(node.high, change)
     return Big(node.kind, change(node.body), node.var, low, high)
 
 
@@ -108,7 +111,9 @@ def _indexed(node: Node) -> Node:
 
 
 def bind(node: Node, name: str, value: Node, case: Case) -> Node:
-    """``node`` with the variable ``name`` replaced by ``value``; inner sums over ``name`` keep theirs."""
+    """``node`` with the variable ``name`` replaced by ``value``; inner sums over ``name`` keep
+    theirs.
+    """
     case.spend(1)
     if type(node) is Sym:
         return value if node.name == name else node
@@ -137,7 +142,8 @@ def addends(node: Node, case: Case) -> list[tuple[Fraction, Node | None]]:
 
 
 def _multiple(node: Mul, case: Case) -> list[tuple[Fraction, Node | None]]:
-    weight, rest = Fraction(1), []
+    weight = Fraction(1)
+    rest = []
     for arg in node.args:
         value = rational(arg, case)
         if value is None:
@@ -187,7 +193,9 @@ def _facts(node: Node) -> Facts:
 
 
 def _gathered(node: Node) -> Facts:
-    names, calls, constants = set(), set(), set()
+    names = set()
+    calls = set()
+    constants = set()
     length = 0
     for part in walk(node):
         kind = type(part)

@@ -1,6 +1,7 @@
 """Where the final answer of a visible text stands: linear in its length, for any text.
 
-Nothing here is compared with a gold answer, so what counts as the answer depends on the response alone.
+Nothing here is compared with a gold answer, so what counts as the answer depends on the response
+alone.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def extract(text: str, mode: str | Sequence[str] = "auto") -> Extraction:
 
     Args:
         text: what ``rlenv.text`` leaves of the response.
-        mode: ``"auto"`` tries every rung, best first, and lets a later, different answer spoil the first one;
-            the name of one rung, or several in order, look nowhere else.
+        mode: ``"auto"`` tries every rung, best first, and lets a later, different answer spoil the
+            first one; the name of one rung, or several in order, look nowhere else.
     """
     plain = unhidden(text)
     changed = read(plain.text if plain else text)
@@ -59,7 +60,9 @@ def _extract(text: str, mode: str | Sequence[str]) -> Extraction:
 
 
 def _slots(text: str, mode: str | Sequence[str]) -> Extraction:
-    """The answer of a text in a language without a pack: its prose states none, an explicit slot does."""
+    """The answer of a text in a language without a pack: its prose states none, an explicit slot
+    does.
+    """
     end = len(text.replace("\0", " ").rstrip())
     if mode != "auto":
         return _extract(text, mode)
@@ -74,7 +77,9 @@ def _slots(text: str, mode: str | Sequence[str]) -> Extraction:
 def _first(
     text: str, start: int, end: int, rungs: Sequence[str], *, beside: bool
 ) -> Extraction | None:
-    """What the first of the rungs reads that finds anything, where it is neither taken back nor rivaled."""
+    """What the first of the rungs reads that finds anything, where it is neither taken back nor
+    rivaled.
+    """
     for rung in rungs:
         extraction = RUNGS[rung](text, start, end)
         if extraction is None:

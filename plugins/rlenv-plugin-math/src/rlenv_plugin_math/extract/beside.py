@@ -13,7 +13,9 @@ from .values import is_plain, values
 
 
 def rival(text: str, extraction: Extraction, start: int, end: int) -> Claim | None:
-    """A claim that differs from the answer; with an empty text where the answer itself is denied."""
+    """A claim that differs from the answer; with an empty text where the answer itself is
+    denied.
+    """
     assert extraction.span is not None
     own = Claim(extraction.answers[-1], *extraction.span, extraction.how)
     if denied(text, own, start):
@@ -26,7 +28,9 @@ def rival(text: str, extraction: Extraction, start: int, end: int) -> Claim | No
 
 
 def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
-    """Everything else that states a final answer: marks anywhere, sentences behind the answer or right before it."""
+    """Everything else that states a final answer: marks anywhere, sentences behind the answer or
+    right before it.
+    """
     others: list[Claim | None] = []
     ends = not text[own.end : end].strip(" \n$.)\\]*}")
     if not ends:
@@ -46,11 +50,13 @@ def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
 def _is_rival(text: str, claim: Claim) -> bool:
     """Whether a statement behind the answer names a value outright, and not under a condition."""
     plain = is_plain(claim.text) and bool(values(claim.text))
-    return plain and not supposed(text, claim) and not only_mentioned(text, claim)
+    return plain and not supposed(text, claim) and not only_mentioned(text, claim, rivals=True)
 
 
 def _right_before(text: str, own: Claim, start: int) -> Claim | None:
-    """A plain statement that only white space parts from the answer, which is no reasoning any more."""
+    """A plain statement that only white space parts from the answer, which is no reasoning any
+    more.
+    """
     lead = text[max(start, own.start - 8) : own.start].rstrip("$\\([* ")
     if not lead.endswith((".", "\n")):
         return None

@@ -1,4 +1,6 @@
-r"""Boxes: ``\boxed{…}``, ``\fbox{…}``, ``\framebox{…}`` and ``\boxed 5``, in one pass over the braces."""
+r"""Boxes: ``\boxed{…}``, ``\fbox{…}``, ``\framebox{…}`` and ``\boxed 5``, in one pass over the
+braces.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def boxes(text: str, start: int, end: int) -> tuple[list[Claim], bool]:
 
 
 def _only(text: str, at: int, end: int) -> Claim | None:
-    """The one box of a text, where it is written plainly, which is the common case; None for any other."""
+    """The one box of a text, where it is written plainly, which is the common case; None for any
+    other.
+    """
     if not text.startswith("\\boxed{", at - 1) or text.startswith("\\", max(0, at - 2), at - 1):
         return None
     depth = 0

@@ -1,4 +1,6 @@
-"""Answers that nothing announces: a bare reply, bold text, a formula, the value of the last sentence."""
+"""Answers that nothing announces: a bare reply, bold text, a formula, the value of the last
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,12 @@ _conclusion = pattern(
 )
 # A sentence that only supposes what it states.
 _supposed = pattern(
-    r"\s*(?:assum|suppos)|[^.\n]*\d[^.\n\d]{0,12}\b(?:is\s+no\s+solution|does\s+not\s+work)\s*(?:[.。\n]|\Z)"
+    r"\s*(?:assum|suppos)|[^.\n]*\d[^.\n\d]{0,12}\b(?:is\s+no\s+solution|does\s+not\s+work)\s*(?:[.。"
+    r"\n]|\Z)"
 )
 _checking = pattern(
-    r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)|\s*[^\W\d_]+\s?[:：][^\n]*[✓✔✅☑]|\s*(?:[^\s:：.。\d]+\s+){1,3}(?:<<checks>>)\b[^.:：。\d]{0,20}[:：]"
+    r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)|\s*[^\W\d_]+\s?[:：][^\n]*[✓✔✅☑]|\s*(?:[^\s:：.。"
+    r"\d]+\s+){1,3}(?:<<checks>>)\b[^.:：。\d]{0,20}[:：]"
 )
 _doubting = pattern(
     r"\s*(?:or\b|alternatively|maybe|perhaps|possibly|but|it (?:could|might|may)|another)"
@@ -34,7 +38,9 @@ _doubting = pattern(
 
 
 def bare(text: str, start: int, end: int) -> Extraction | None:
-    """A reply that is one short sentence, or a few lines of mathematics, is the answer as a whole."""
+    """A reply that is one short sentence, or a few lines of mathematics, is the answer as a
+    whole.
+    """
     if end - start > _BARE and "\\begin" not in text[start : start + 40]:
         return None
     if text.startswith("> **", start):  # a quote block
@@ -82,7 +88,9 @@ def last_number(text: str, start: int, end: int) -> Extraction | None:
 
 
 def closing(text: str, start: int, end: int) -> Extraction | None:
-    """What the last sentence with a value states; a sentence with a formula goes before one without."""
+    """What the last sentence with a value states; a sentence with a formula goes before one
+    without.
+    """
     spans = [
         s
         for s in sentences(text, _line_start(text, start, end), end)

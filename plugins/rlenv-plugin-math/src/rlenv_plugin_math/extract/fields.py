@@ -13,7 +13,9 @@ _field = pattern(r'(?<=[{,\n ])"(?:(?:[a-z]{1,10}[_ ]?)?answer|(result|solution)
 
 
 def fields(text: str, start: int, end: int) -> list[Claim]:
-    """The values of the fields named for an answer, in order; null and an object are an empty text."""
+    """The values of the fields named for an answer, in order; null and an object are an empty
+    text.
+    """
     if "{" not in text or '":' not in text:
         return []
     every = list(_field().finditer(text, start, end))[-MOST:]

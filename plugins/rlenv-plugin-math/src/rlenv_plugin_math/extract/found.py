@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from rlenv_plugin_math.held import frozen
 
-FOUND, MISSING, EMPTY, AMBIGUOUS = "found", "missing", "empty", "ambiguous"
+FOUND = "found"
+MISSING = "missing"
+EMPTY = "empty"
+AMBIGUOUS = "ambiguous"
 
 
 @frozen
 class Claim:
-    """One place of a response that states a final answer: its text, where it stands, and what marks it."""
+    """One place of a response that states a final answer: its text, where it stands, and what marks
+    it.
+    """
 
     text: str
     start: int
@@ -22,12 +27,14 @@ class Extraction:
     """The final answer of a response, as text.
 
     Args:
-        state: ``found``, ``missing`` (no answer is stated), ``empty`` (a place for it, with nothing in it)
-            or ``ambiguous`` (several different answers are stated, or the one stated is taken back).
+        state: ``found``, ``missing`` (no answer is stated), ``empty`` (a place for it, with nothing
+            in it) or ``ambiguous`` (several different answers are stated, or the one stated is
+            taken back).
         answers: one text, or several: the items of a list when found, the rivals when ambiguous.
-        how: the rung that read it: ``boxed``, ``answer-tag``, ``json``, ``statement``, ``hash``, ``bare``, ``bold``,
-            ``formula`` or ``last-number``; "" when missing.
-        span: where the answer is in the response, as (start, end); of several, from the first to the last.
+        how: the rung that read it: ``boxed``, ``answer-tag``, ``json``, ``statement``, ``hash``,
+            ``bare``, ``bold``, ``formula`` or ``last-number``; "" when missing.
+        span: where the answer is in the response, as (start, end); of several, from the first to
+            the last.
         reason: one line on why there is no single answer; "" when found.
         commas: whether the response is in a language that writes decimals with a comma.
     """

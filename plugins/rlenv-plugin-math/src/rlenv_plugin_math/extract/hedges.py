@@ -27,7 +27,9 @@ rivalry = pattern(
 _sameness = pattern(r"\b(?:<<sameness>>)\b|≈|\\approx")
 
 _joining = pattern(
-    r"[\s$)\]}\\*.,;?!。！？]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make that|i\s+meant?|(?:(?:this|that|it)\s+)?should\s+(?:be|have\s+been))\b\s*[,:]?(?:\s+(?:it(?:'s|’s| is)|is|i\s+meant?))?|/|或)\s*"
+    r"[\s$)\]}\\*.,;?!。！？]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make"
+    r" that|i\s+meant?|(?:(?:this|that|it)\s+)?should\s+(?:be|have\s+been))\b\s*[,:]?(?:\s+(?:it(?:'s|’s|"
+    r" is)|is|i\s+meant?))?|/|或)\s*"
 )
 
 # "C. Paris or D. Rome": a second option on the line of the first.
@@ -35,7 +37,9 @@ _other_option = pattern(r"[^\n]{0,80}?\bor\s+(?:option\s+)?\(?([A-J])(?:[.)]|\s*
 
 
 def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
-    """Another value that the text right behind an answer offers instead: "… or 6", "It could also be 6"."""
+    """Another value that the text right behind an answer offers instead: "… or 6", "It could also
+    be 6".
+    """
     after = text[claim.end : min(end, claim.end + _NEAR)]
     letter = _other_option().match(after) if len(claim.text) <= 3 else None
     if letter and letter[1] not in claim.text:

@@ -6,9 +6,16 @@ from .patterns import DENIED_THAT, pattern
 
 MOST = 16  # announcements looked at, from the end
 
-_IS = r"\b(?:is|are|equals|was|would be|will be|should be|must be|comes (?:out )?to|becomes)\b(?!n't|n’t)"
+_IS = (
+    r"\b(?:is|are|equals|was|would be|will be|should be|must be|comes (?:out"
+    r" )?to|becomes)\b(?!n't|n’t)"
+)
 _MARK = r"[*_]{0,2}\s?(?::|：|->|→|⇒|\\Rightarrow)[*_]{0,2}"
-_OF = r"[ *_]*(?:\d{1,2}|\([^()\n]{0,30}\)|in\s[a-zA-Z ]{1,20}|(?:to|for)\s(?:the|this|part|question)\b[\w ()]{0,30}|therefore|then|so|correct|right)?[ *_]*"
+_OF = (
+    r"[ *_]*(?:\d{1,2}|\([^()\n]{0,30}\)|in\s[a-zA-Z"
+    r" ]{1,20}|(?:to|for)\s(?:the|this|part|question)\b[\w"
+    r" ()]{0,30}|therefore|then|so|correct|right)?[ *_]*"
+)
 _LINK = f"(?:{_IS}|{_MARK}|=)"
 
 # What may be between the word "answer" and the answer itself.
@@ -67,7 +74,9 @@ def announcements(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
-    """Where an announcement that holds the word "answer" at ``at`` ends, None when it announces nothing."""
+    """Where an announcement that holds the word "answer" at ``at`` ends, None when it announces
+    nothing.
+    """
     before = text[at - 1] if at > start else "\n"
     if before == "-" or (before.isascii() and before.isalpha()):
         return None

@@ -1,4 +1,6 @@
-"""Patterns that are compiled when they are first asked for, since few responses need many of them."""
+"""Patterns that are compiled when they are first asked for, since few responses need many of
+them.
+"""
 
 from __future__ import annotations
 

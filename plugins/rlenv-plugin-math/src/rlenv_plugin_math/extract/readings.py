@@ -19,8 +19,8 @@ _LONGEST = 600  # a longer text is no final statement; only its formulas and num
 def readings(text: str) -> tuple[tuple[str, ...], bool]:
     """(texts that may be the answer, best first; whether the sentence hedges between several).
 
-    The first is the whole text.  The others are for prose: the main clause without "since …", then the one
-    formula or number that the clause states.
+    The first is the whole text.  The others are for prose: the main clause without "since …", then
+    the one formula or number that the clause states.
     """
     if len(text) > _LONGEST:
         return (text,), False
@@ -65,8 +65,11 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
 
 def without_rejected(text: str) -> str:
     """Drop what is behind a semicolon and only rejects other values: "42; 41 is wrong"."""
-    for mark in re.finditer("[;；؛]", text):
-        head, rest = text[: mark.start()].rstrip(), text[mark.end() :].strip()
+    if len(text) > _LONGEST:
+        return text
+    for mark in re.finditer(r"[;；؛]|,(?=\s*but\b)", text):
+        head = text[: mark.start()].rstrip()
+        rest = text[mark.end() :].strip()
         if not head or not wording.words().search(rest):
             continue
         if refuses(rest) or (not values(rest) and wording.denied_option().match(rest)):
@@ -79,7 +82,8 @@ def _selected(text: str) -> str | None:
     mark = wording.selection().search(text)
     if mark is None:
         return None
-    before, rest = text[: mark.start()], text[mark.end() :]
+    before = text[: mark.start()]
+    rest = text[mark.end() :]
     if not wording.selects().search(rest) or re.search(r"\bor\b|±|\\pm", rest):
         return None
     candidates = [v.text for v in values(before) if not wording.compared().search(v.text)]
@@ -117,7 +121,8 @@ def _main_clause(plain: str) -> tuple[str, bool]:
     cut = wording.clause().search(plain)
     if not cut or not cut.start() or wording.measured().search(plain):
         return plain.strip(), False
-    before, behind = plain[: cut.start()].strip(), plain[cut.end() :].strip()
+    before = plain[: cut.start()].strip()
+    behind = plain[cut.end() :].strip()
     word = cut[0].lower().split()[-1].strip(",")
     if word in ("so", "total") and (
         values(behind) or number_words(behind)
@@ -135,7 +140,9 @@ def _main_clause(plain: str) -> tuple[str, bool]:
 
 
 def _said(clause: str) -> tuple[str, ...]:
-    """The words that a clause without a value says of its subject: "The day is Thursday", "Yes, it converges"."""
+    """The words that a clause without a value says of its subject: "The day is Thursday", "Yes, it
+    converges".
+    """
     if len(clause) > _LONGEST // 4 or values(clause):
         return ()
     if any(words().search(clause) for words in _SHAKEN):
@@ -187,7 +194,9 @@ def _is_prose(clause: str, stated: str) -> bool:
 
 
 def stated_value(clause: str) -> tuple[str | None, bool]:
-    """(the formula, number or bare list that a clause states, or None; whether it hedges between several)."""
+    """(the formula, number or bare list that a clause states, or None; whether it hedges between
+    several).
+    """
     if wording.unsettled().search(clause):
         return None, False
     for turn in wording.turn().finditer(clause):  # "5, but it should be 7"
@@ -244,7 +253,9 @@ def refuses(text: str) -> bool:
 
 
 def _affirmed(clause: str, stated: list[Claim]) -> list[Claim]:
-    """The values without those that the words around them refuse; both ends of "between 1 and 2" go."""
+    """The values without those that the words around them refuse; both ends of "between 1 and 2"
+    go.
+    """
     kept: list[Claim] = []
     dropped: Claim | None = None
     for value in stated:
@@ -269,7 +280,9 @@ def _is_refused(clause: str, value: Claim) -> bool:
 
 
 def _stated_letter(clause: str) -> tuple[str | None, bool]:
-    """(the one option that a clause without mathematics names, or None; whether it names several)."""
+    """(the one option that a clause without mathematics names, or None; whether it names
+    several).
+    """
     marks = [
         Claim(f"({m[m.lastindex or 0]})", m.start(), m.end(), "statement")
         for m in wording.letter().finditer(clause)
@@ -297,7 +310,9 @@ def _groups(clause: str, found: list[Claim]) -> list[tuple[Claim, Claim]]:
 
 
 def _hedges(clause: str, found: list[Claim]) -> bool:
-    """Whether words of doubt are between the values (a bare "or" between neighbors makes a list, no hedge)."""
+    """Whether words of doubt are between the values (a bare "or" between neighbors makes a list, no
+    hedge).
+    """
     for left, right in pairwise(found):
         between = clause[left.end : right.start]
         if wording.doubt().search(between) and not wording.joint().fullmatch(between):

@@ -1,4 +1,6 @@
-"""The rungs of extraction: each looks for one way of stating a final answer and settles its own rivals."""
+"""The rungs of extraction: each looks for one way of stating a final answer and settles its own
+rivals.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def _settled(text: str, every: list[Claim], empty: str) -> Extraction | None:
 
 
 def statement(text: str, start: int, end: int) -> Extraction | None:
-    """The sentence that announces the answer; other announcements that are as plain are its rivals."""
+    """The sentence that announces the answer; other announcements that are as plain are its
+    rivals.
+    """
     every = statements(text, start, end)
     if every and not any(c.text for c in every):
         return nothing("nothing follows an announcement", state=EMPTY, how="statement")

@@ -20,7 +20,8 @@ _special = pattern(r"\\[()\[\]]|\\(?:begin|end)(?![a-zA-Z])|\\.|\$\$?|[\n.!?。�
 def sentence_end(text: str, start: int, end: int, *, lines: bool = True) -> int:
     """Index just behind the sentence that begins at ``start`` (its full stop left out).
 
-    A full stop inside a formula or a decimal ends nothing.  With ``lines`` a line break ends the sentence too.
+    A full stop inside a formula or a decimal ends nothing.  With ``lines`` a line break ends the
+    sentence too.
     """
     end = min(end, start + REACH)
     stop = _scan(text, start, end, math=True, lines=lines)
@@ -72,7 +73,9 @@ def _scan(text: str, start: int, end: int, *, math: bool, lines: bool) -> int | 
 
 
 def _ended_inside(text: str, closer: re.Match[str], end: int) -> bool:
-    """Whether a formula that closes here holds the full stop of its sentence: "$$x = 5.$$ Then …"."""
+    """Whether a formula that closes here holds the full stop of its sentence: "$$x = 5.$$ Then
+    …".
+    """
     at = closer.end()
     if (
         at + 1 >= end

@@ -17,7 +17,9 @@ _LIST = 1_200  # characters that a list of boxes may span
 
 
 def settle(text: str, claims: list[Claim]) -> Extraction:
-    """One answer of several claims: repeated ones count once, retracted ones not, those of one sentence are a list."""
+    """One answer of several claims: repeated ones count once, retracted ones not, those of one
+    sentence are a list.
+    """
     last = len(claims) - 1
     for at in range(last, max(0, last - _PAIRS), -1):
         between = _between(text, claims[at - 1], claims[at])
@@ -65,8 +67,11 @@ _condition = pattern(r"\b(?:guess|(?:if|or|unless|case)\b)")
 
 
 def _concludes(text: str, claims: list[Claim]) -> bool:
-    """Whether boxes before the last hold steps: the last is announced as the result, and none of them is."""
-    last, before = claims[-1], claims[-2]
+    """Whether boxes before the last hold steps: the last is announced as the result, and none of
+    them is.
+    """
+    last = claims[-1]
+    before = claims[-2]
     between = text[_behind(text, before.end) : last.start]
     if not 8 < len(between) < _LIST or rivalry().search(between) or "####" in between:
         return False

@@ -1,6 +1,8 @@
-"""What a response says of a value that it names: that it is wrong, that others say it, that it holds elsewhere.
+"""What a response says of a value that it names: that it is wrong, that others say it, that it
+holds elsewhere.
 
-A denial of the very value anywhere behind an answer withdraws it, in whatever form the answer was given.
+A denial of the very value anywhere behind an answer withdraws it, in whatever form the answer was
+given.
 """
 
 from __future__ import annotations
@@ -8,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rlenv_plugin_math.languages import denies_uncovered, holds_any
+from rlenv_plugin_math.languages import denials_uncovered, holds_any, rejects_uncovered
 
 from . import wording
+from .assertion import is_unasserted
 from .found import Claim, Extraction
 from .patterns import pattern
 from .readings import stated_value, without_rejected
@@ -19,7 +22,10 @@ from .statements import statements
 from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
+_LONGEST = 600  # a longer text is no final statement
 _LEAD = 240  # characters before a value that are read
+_SLOTS = frozenset({"boxed", "answer-tag", "json", "hash"})  # what no prose is
+_REMARK = 80  # characters of a remark on the whole answer: "That is not right, sorry"
 _SHORTEST = 9  # characters of what can mention a value: "I doubt 5"
 _OPENERS = ' \t$\\([{*_"“«「:：'
 _MARKUP = re.compile(r"[\s$*,.;!?()\[\]{}]|\\(?:left|right|text|mathrm|[()\[\],;:! ])|\\")
@@ -40,11 +46,13 @@ _wrong_before = pattern(
     r"|\b(?:is\s+wrong|that\s+is\s+wrong|i\s+take\s+it\s+back)\s+is\s*\Z"
     r"|\bi\s+(?:\w+\s+)?doubt\b[^\d,;]*\Z"
     r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
-    r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|ruled\s+out)(?:s|ed|ing)?\s+(?:the\s+)?(?:(?:<<answers>>|option|choice)\s+)?(?:of\s+)?\s*\Z"
+    r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|rule|ruled|ruling|cross\s+out|strike\s+out|throw\s+out|toss)(?:s|ed|ing)?\s*(?:the\s+)?(?:(?:<<answers>>|option|choice)\s+)?(?:of\s+|out\s+)?\s*\Z"
+    r"|\b(?:unclear|unknown|doubtful|questionable|unlikely|uncertain)\b[^\d.,;]*\b(?:if|whether|that)\b[^\d.,;]*\Z"
 )
 
 _reported = pattern(
-    r"\b(?<!no )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
+    r"\b(?<!no"
+    r" )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
     r"|\b(?:<<reporters>>|you|they)\s+(?:\w+\s+)?(?:would|might|may|could|will)\s+(?:\w+\s+){0,3}?(?:<<says>>|answer|guess|state|get|put|reply|respond)\b[^\d$\\,;:]*\Z"
     r"|\b(?:<<says>>)\s+(?:[^\W\d_]+\s+){0,2}?(?:<<reporters>>)\b[^\d$\\,;:]*\Z"
     r"|\baccording\s+to\s+(?:my|some|many|his|her|their|a|an|the)\s+(?:\w+\s+)?(?:<<reporters>>)\b,?[^\d$\\,;:]*(?:,[^\d$\\,;:]*)?\Z"
@@ -75,17 +83,25 @@ _wrong_that = pattern(
     r"\b(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b[^\d,;]{0,40}\Z"
 )
 _over = pattern(
-    r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
+    r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。"
+    r"！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
 )
 
-_STOP = r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
+_STOP = (
+    r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。"
+    r"！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
+)
 _denied_after = pattern(
-    rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE})\s+(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
-    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|the|was)|<<right>>){_STOP}"
-    r"|(?:does|do|did)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|fit|check|solve|match|make\s+sense|add\s+up|answer)\b"
+    rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE}|turn(?:s|ed)?\s+out|prove[sd]?)\s+(?:to\s+)?(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
+    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|you|the|is|was)\b[^.,;!?\d]{{0,40}}|<<right>>){_STOP}"
+    rf"|not\s+(?:the|an?|d(?:ie|as|er)|l[aeo]|el|il)\s+(?:(?:right|correct|final|true)\s+)*(?:answer|solution|result){_STOP}"
+    r"|(?:has|have|had|needs?|ought|must)\s+(?:to\s+)?be\s+(?:rejected|discarded|excluded|eliminated|dismissed|thrown\s+out|ruled\s+out|wrong|incorrect)\b"
+    r"|(?:does|do|did)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|fit|check|solve|match|follow|agree|meet|fulfill?|obey|qualify|belong|apply|suffice|make\s+sense|add\s+up|answer)\b"
     rf"|[—–-]\s*not\s+(?:an?\s+|the\s+)?(?:correct|right)\s+{_NOUN}\b"
     rf"|[—–-]?\s*wrong\s+{_NOUN}\s*(?:[.!,;。)）।۔]|\Z)"
-    r"|fails\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。।۔]|\Z))"
+    r"|[—–]\s*(?:an?\s+)?(?:mistake|error)\s*(?:[.!,;。)）।۔]|\Z)"
+    r"|fails\b|contradicts\b|violates\b|conflicts\s+with\b|breaks\s+the\b|overshoots\b|undershoots\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。"
+    r"।۔]|\Z))"
 )
 _elsewhere = pattern(
     r"\b(?:if|unless|whether|suppos\w*|assum\w*|imagine|without|had|were|question|claim|saying|many|some|students?|people|might|would|forgot\w*|forget\w*|when|why|avoid)\b"
@@ -93,7 +109,9 @@ _elsewhere = pattern(
 
 
 def _mentioned(text: str, start: int, end: int) -> bool:
-    """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what others say, or under a counterfactual."""
+    """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what
+    others say, or under a counterfactual.
+    """
     whole = _ends().split(text[max(0, start - _LEAD) : start])[-1].rstrip(_OPENERS.replace(":", ""))
     lead = _turns().split(whole)[-1].rstrip(' \t$\\([{*_"“«「')
     if _denied_after().match(text, end):
@@ -121,12 +139,23 @@ def _is_hypothetical(text: str, start: int, after: str) -> bool:
     return bool(_would_be().search(lead) and _if_behind().match(after))
 
 
-def only_mentioned(text: str, claim: Claim) -> bool:
-    """Whether a response only mentions the value of a claim: as wrong, as what others say, or under a counterfactual."""
+def only_mentioned(text: str, claim: Claim, *, rivals: bool = False) -> bool:
+    """Whether a response only mentions the value of a claim: as wrong, as what others say, or under
+    a counterfactual.
+
+    A claim that ``rivals`` the answer need not be asserted.
+    """
     around = text[_line(text, claim.start) : claim.end + 120]
-    if len(around) < _SHORTEST or not holds_any("mention", around):
+    if len(around) < _SHORTEST:
         return False
-    return _mentioned(text, *_place(text, claim))
+    may_mention = holds_any("mention", around)
+    is_slot = rivals or claim.how in _SLOTS or claim.end - claim.start > _LONGEST
+    if not may_mention and (is_slot or not wording.words().search(around)):
+        return False
+    start, end = _place(text, claim)
+    if may_mention and _mentioned(text, start, end):
+        return True
+    return not is_slot and is_unasserted(text, start, end)
 
 
 def _line(text: str, at: int) -> int:
@@ -151,7 +180,9 @@ def _place(text: str, claim: Claim) -> tuple[int, int]:
 
 
 def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
-    """Index behind the last sentence that denies the answer's own value and is not affirmed again; None when it stands."""
+    """Index behind the last sentence that denies the answer's own value and is not affirmed again;
+    None when it stands.
+    """
     assert extraction.span is not None
     first = extraction.span[1]
     last = min(end, first + _FAR)
@@ -176,14 +207,30 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
 
 
 def denied_in_any_words(text: str, extraction: Extraction, end: int) -> bool:
-    """Whether a sentence behind the answer names its value next to a denying word of a language without a pack."""
+    """Whether a sentence behind the answer, in a language without a pack, denies its value or what
+    is above.
+    """
     assert extraction.span is not None
     first = extraction.span[1]
     own = _own(extraction)
-    return any(
-        any(_plain(value.text) & own for value in _named(text[start:stop]))
-        and denies_uncovered(text[start:stop])
-        for start, stop in _parts(text, first, min(end, first + _FAR))
+    for start, stop in _parts(text, first, min(end, first + _FAR)):
+        sentence = text[start:stop]
+        named = [v for v in _named(sentence) if not _letters_alone.fullmatch(v.text)]
+        if not named and len(sentence) < _REMARK and rejects_uncovered(sentence):
+            return True
+        denials = denials_uncovered(sentence) if named else []
+        if any(_plain(_nearest(named, at).text) & own for at in denials):
+            return True
+    return False
+
+
+_letters_alone = re.compile(r"[^\W\d_]{3,}")  # a word of a script that is not known
+
+
+def _nearest(named: list[Claim], at: int) -> Claim:
+    """The value that a word at ``at`` is next to; of two as near, the one behind the word."""
+    return min(
+        named, key=lambda value: value.start - at if value.start > at else at - value.end + 2
     )
 
 
@@ -212,7 +259,8 @@ _letters = pattern(r"(?<![\w'’])\(?([A-J])\)?(?![\w'’])", 0)
 def _denies(sentence: str, value: Claim, own: frozenset[str]) -> bool:
     if not _plain(value.text) & own:
         return False
-    before, after = sentence[: value.start], sentence[value.end :]
+    before = sentence[: value.start]
+    after = sentence[value.end :]
     lead = before.rstrip(' \t$\\([{*_"“«「')
     if before.count('"') % 2 or "“" in before:
         return False

@@ -29,7 +29,9 @@ _option = pattern(r"[(*_ $]{0,4}([A-J])(?=[).,;:*_ $]*(?:\Z|[.,;:*)]|(?:or|and|b
 
 
 def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[Claim]:
-    """Answers announced in sentences near the end, in order; those with nothing behind the mark have an empty text."""
+    """Answers announced in sentences near the end, in order; those with nothing behind the mark
+    have an empty text.
+    """
     start = max(start, end - TAIL)
     marks = (
         weak_announcements(text, start, end) if weak else announcements(text, start, end)[-MOST:]
@@ -57,7 +59,9 @@ def supposed(text: str, claim: Claim) -> bool:
 
 
 def _tail(text: str, at: int, end: int) -> Claim:
-    """What follows a mark: the rest of its sentence, or the next paragraph when the line ends there."""
+    """What follows a mark: the rest of its sentence, or the next paragraph when the line ends
+    there.
+    """
     first = stop = at
     for _ in range(3):
         noise = _noise().match(text, stop, end)
@@ -91,9 +95,11 @@ def _unmarked(text: str, start: int, end: int) -> tuple[int, int]:
         inside = text.count(mark, start, end)
         if not 1 <= inside <= 2 or end - start <= inside * len(mark):
             continue
-        opened, closed = text.startswith(mark, start, end), text.endswith(mark, start, end)
+        opened = text.startswith(mark, start, end)
+        closed = text.endswith(mark, start, end)
         if inside == 1 or (opened and closed):
-            start, end = start + len(mark) * opened, end - len(mark) * closed
+            start = start + len(mark) * opened
+            end = end - len(mark) * closed
     return start, end
 
 

@@ -10,7 +10,9 @@ from .statements import TAIL, claim_of
 
 
 def hashes(text: str, start: int, end: int) -> list[Claim]:
-    """Answers behind ``####``: on the last line, or plainly an amount (a Markdown heading is neither)."""
+    """Answers behind ``####``: on the last line, or plainly an amount (a Markdown heading is
+    neither).
+    """
     claims: list[Claim] = []
     floor = max(start, end - TAIL)
     at = text.rfind("####", floor, end)
@@ -29,7 +31,9 @@ _amount = pattern(r"[-+−$€£¥ ]*\d[\d,./ ]*(?<!\.)(?:%|[a-z]{1,12})?", 0)
 
 
 def tags(text: str, start: int, end: int) -> list[Claim]:
-    """Answers in ``<answer>…</answer>``; the last may lack its closing tag, which stop strings cut off."""
+    """Answers in ``<answer>…</answer>``; the last may lack its closing tag, which stop strings cut
+    off.
+    """
     claims: list[Claim] = []
     lowered = text.lower()
     if "answer>" not in lowered and "answer|>" not in lowered:

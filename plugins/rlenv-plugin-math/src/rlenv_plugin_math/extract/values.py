@@ -17,13 +17,16 @@ _wordy = pattern(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}\s+[a-zA-Z]{2,}(?![a-zA-Z]*[{\\(]
 
 
 def formulas(text: str, start: int, end: int) -> list[Claim]:
-    """Formulas between ``$``, ``$$``, ``\\(…\\)`` and ``\\[…\\]``; the span includes the delimiters."""
+    """Formulas between ``$``, ``$$``, ``\\(…\\)`` and ``\\[…\\]``; the span includes the
+    delimiters.
+    """
     found: list[Claim] = []
     if "$" not in text and "\\" not in text:
         return found
     opened: tuple[str, int, int] | None = None
     for mark in _delimiters().finditer(text, start, end):
-        symbol, at = mark[0], mark.start()
+        symbol = mark[0]
+        at = mark.start()
         if opened is None:
             if symbol[0] == "$" or symbol in ("\\(", "\\["):
                 opened = (symbol, at, mark.end())
@@ -48,7 +51,9 @@ def _is_currency(text: str, content: str, after: int, end: int) -> bool:
 
 
 def values(text: str) -> list[Claim]:
-    """What a sentence holds of mathematics, in order: its formulas, and runs of numbers and operators between them."""
+    """What a sentence holds of mathematics, in order: its formulas, and runs of numbers and
+    operators between them.
+    """
     if text.isdigit():
         return [Claim(text, 0, len(text), "last-number")]
     found: list[Claim] = []
@@ -81,7 +86,8 @@ def _runs(text: str, start: int, end: int) -> list[Claim]:
             ):
                 continue
         found += _close(text, run)
-        run, depth = [], 0
+        run = []
+        depth = 0
     return found + _close(text, run)
 
 
@@ -109,16 +115,19 @@ def _is_math(token: str, run: list[re.Match[str]], following: re.Match[str] | No
 def _close(text: str, run: list[re.Match[str]]) -> list[Claim]:
     if not run:
         return []
-    start, end = run[0].start(), run[-1].end()
+    start = run[0].start()
+    end = run[-1].end()
     while end > start and text[end - 1] in ".,;:?*\"'”" and not text.startswith("..", end - 2):
         end -= 1
     while start < end and text[start] in "*\"'“":
         start += 1
     content = text[start:end]
     if content.endswith(")") and content.count("(") < content.count(")"):
-        content, end = content[:-1], end - 1
+        content = content[:-1]
+        end = end - 1
     if content.startswith("(") and content.count("(") > content.count(")"):
-        content, start = content[1:], start + 1
+        content = content[1:]
+        start = start + 1
     if content[-1:] in ("-", "–", "—", "/", "="):  # "5 - which" is no difference
         content = content[:-1].rstrip()
         end = start + len(content)
@@ -144,7 +153,8 @@ _bold = pattern(r"\*\*([^*\n]{1,200})\*\*|\\textbf\{([^{}\n]{1,200})\}", 0)
 
 
 _HEADING = re.compile(
-    r"\s*(?:step|part|case|problem|question|note|example|solution|explanation|answer|final answer|method|given)\b|\d+[.)]\s|\s*(?:conclusion|summary|result)\s*\Z|(?:[^\W\d_]+\s+\d+|\d+\.?\s*[^\W\d_]+)\s?[:：]\D*\Z",
+    r"\s*(?:step|part|case|problem|question|note|example|solution|explanation|answer|final"
+    r" answer|method|given)\b|\d+[.)]\s|\s*(?:conclusion|summary|result)\s*\Z|(?:[^\W\d_]+\s+\d+|\d+\.?\s*[^\W\d_]+)\s?[:：]\D*\Z",
     re.IGNORECASE,
 )
 

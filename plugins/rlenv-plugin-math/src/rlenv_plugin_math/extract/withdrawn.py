@@ -1,4 +1,6 @@
-"""Whether a response takes its answer back behind it: "Scratch that", "Wait, that's wrong", "Ignore the box"."""
+"""Whether a response takes its answer back behind it: "Scratch that", "Wait, that's wrong", "Ignore
+the box".
+"""
 
 from __future__ import annotations
 
@@ -12,27 +14,33 @@ from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
 _IT = r"\b(?:that|this|it|<<answers>>)"
-_IS = r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be)|['’]s)(?:\s+(?:<<adverbs>>))*"
+_IS = r"(?:\s+(?:is|was|are|seems|looks|appears|must\s+be|(?:turn(?:s|ed)?\s+out|prove[sd]?)(?:\s+to\s+be)?)|['’]s)(?:\s+(?:<<adverbs>>))*"
 _NOT = r"(?:does|did)(?:n['’]t|\s+not)"
 
 _withdrawal = pattern(
     r"\b(?:<<withdrawn>>)(?!\w)"
     r"|\b(?:<<ignored>>)(?:\s+(?:<<pointers>>))*\s+(?:<<answers>>|above|that|this|it|everything|previous)\b"
-    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
+    rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|requested|required|desired|wanted|sought|asked\s+for|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。"
+    r"]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
     rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
     rf"|{_IT}(?:\s+\w+)?\s+{_NOT}\s+(?:work|satisfy|hold|check|fit|match|make\s+sense|add\s+up)\b"
     rf"|{_IT}(?:\s+[^\s.,;!?]+){{0,4}}\s+contradicts\b"
     rf"|\b(?:do\s+not|don['’]t)\s+(?:think|believe)\s+(?:that\s+)?{_IT}(?:['’]s|\s+is)?\s+(?:the\s+)?(?:answer|<<right>>)\b"
-    r"|(?:^|[.!?。！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
-    r"|(?:^|[.!。！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
+    r"|(?:^|[.!?。"
+    r"！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
+    r"|(?:^|[.!。"
+    r"！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
     r"|(?:^|[.!。！—–\n])[^.!?。！？\n\d]{0,40}\bmistake\b"
-    r"|(?:^|[.!?。！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
-    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
-    r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
+    r"|(?:^|[.!?。"
+    r"！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
+    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
+    r"）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
+    r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。"
+    r"）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
-_other_value = pattern(r"[;；؛]\s*[$(]*[-\d.,/]*\d[\s$)]*\Z", 0)
+_other_value = pattern(r"(?:[;；؛]|,\s*but\b)\s*[$(]*[-\d.,/]*\d[\s$)—–]*\Z", 0)
 _elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
@@ -41,7 +49,10 @@ _affirmation = pattern(
 )
 
 
-_unsure = pattern(r"\b(?:<<unsure>>)(?!\w)")
+_unsure = pattern(
+    r"\b(?:<<unsure>>)(?!\w)"
+    r"|\b(?:i|i['’][md]|my|me)\b[^.!?\n]{0,60}?(?:n['’]t|\b(?:not|no|never|little|hardly|scarcely|barely|low|zero|scant|without|lack|lacks|lacking|limited|less\s+than))\b[^.!?\n]{0,30}?\b(?:<<credence>>)\b"
+)
 _guess = pattern(
     r"\b(?:<<doubtful>>)\b|(?<!most )(?<!more )(?<!least )(?<!equally )\blikely\b"
     r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
@@ -52,7 +63,8 @@ _clause = pattern(r"[,;:.!?。！？\n]|\b(?:so|therefore|thus|hence|then|since|
 
 
 def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool:
-    """Whether the words around the only answer of a text, from ``first`` to ``last``, make a guess of it.
+    """Whether the words around the only answer of a text, from ``first`` to ``last``, make a guess
+    of it.
 
     ``spoken`` says that the answer is a sentence or the rest of one.
     """
@@ -69,12 +81,16 @@ def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool
 
 
 def _doubts_it(sentence: str) -> bool:
-    """Whether a sentence further behind an answer doubts it; not "Tell me if you are not sure about a step"."""
+    """Whether a sentence further behind an answer doubts it; not "Tell me if you are not sure about
+    a step".
+    """
     return _unsure().search(sentence) is not None and not _others_doubt().search(sentence)
 
 
 def withdrawn(text: str, at: int, end: int) -> int | None:
-    """Index behind the last words that take back the answer that ends at ``at``; None when it stands."""
+    """Index behind the last words that take back the answer that ends at ``at``; None when it
+    stands.
+    """
     tail = text[at : min(end, at + _FAR)]
     if not holds_any("takeback", tail):
         return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
-    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
+    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))|,?\s*\b(?:since|because|so"
+    r" that|given"
+    r" that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
 )
 
 joint = pattern(
@@ -26,7 +28,7 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[\s$*)]*[—–]\s*(?:an?\s+)?(?:mistake|error)[\s.]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.
@@ -73,7 +75,8 @@ chance = pattern(r"\b(?:chances?|probability|odds|likelihood|out\s+of)\b")
 
 # What begins the choice among candidates: "x = 1 or 3; since x > 2, x = 3".
 selection = pattern(
-    r"[;；؛]|,\s*(?:[^\W\d_]{1,4}\s+)?(?=(?:since|because|as|given\s+that|only)\b|[a-z]\s?[<>])|[.。]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
+    r"[;；؛]|,\s*(?:[^\W\d_]{1,4}\s+)?(?=(?:since|because|as|given\s+that|only)\b|[a-z]\s?[<>])|[.。"
+    r"]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
 )
 selects = pattern(
     r"\b(?:since|because|as|so|only|must|given|therefore|thus|hence|then|positive|negative|take|choose|keep|select)\b|[<>≤≥]|\\(?:le|ge|lt|gt)q?\b"
@@ -82,7 +85,8 @@ compared = pattern(r"[<>≤≥≠]|\\(?:le|ge|lt|gt|ne)q?(?![a-z])", 0)
 
 # A measure in words that ends what a sentence concludes: "…, so the other side is nine cm".
 measured = pattern(
-    r"(?:\bsince\b[^,;.]*,|(?:[,;。]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b))[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
+    r"(?:\bsince\b[^,;.]*,|(?:[,;。"
+    r"]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b))[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
 )
 
 # Behind a value: a unit, which counts where the table has it.
@@ -92,12 +96,18 @@ unit = pattern(
 )
 
 unsettled = pattern(
-    r"\b(?:(?:correct|right)\s+is\s+not\s+it|torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
+    r"\b(?:(?:correct|right)\s+is\s+not\s+it|torn between|hesitate"
+    r" between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or"
+    r" so|or thereabouts|if the answer|(?:is|was|are)"
+    r" not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible"
+    r" to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out|be\s+(?:determined|known|decided))|(?:don't|don’t|do"
+    r" not) know)\b"
 )
 
 equals = pattern(
     r"(?:\b(?:is|are|was|were|be|equals?|get|gets|makes?|has|have|gives?|yields?|obtain|to|of)\b|[=:≈])"
-    r"\s*(?:only|exactly|just|equal to|a total of|about|approximately|thus|therefore|then|simply)?\s*[$(*]*\s*$"
+    r"\s*(?:only|exactly|just|equal to|a total"
+    r" of|about|approximately|thus|therefore|then|simply)?\s*[$(*]*\s*$"
 )
 
 # Anything but commands that could be a word.

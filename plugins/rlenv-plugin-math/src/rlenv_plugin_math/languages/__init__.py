@@ -1,6 +1,7 @@
 """A response in any language, read as the English in which the grammar of answers is written.
 
-How a language announces, denies, doubts and takes back an answer is data: one pack each, beside this file.
+How a language announces, denies, doubts and takes back an answer is data: one pack each, beside
+this file.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from functools import cache
 from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.limits import words_of
 
-from .packs import DATA, Pack, pack
+from .packs import DATA, Pack, english_list, pack
 
 __all__ = [
     "UNCOVERED",
     "Read",
-    "denies_uncovered",
+    "denials_uncovered",
     "holds_any",
     "pack",
     "read",
+    "rejects_uncovered",
     "spoken",
     "unhidden",
+    "words_listed",
 ]
 
 _Edit = tuple[int, int, str]
@@ -63,7 +66,8 @@ class Read:
         self.commas = commas
         self.before = before
         self.is_covered = is_covered
-        self.outs, self.ins = [0], [0]
+        self.outs = [0]
+        self.ins = [0]
         pieces: list[str] = []
         length = at = 0
         for start, end, english in edits:
@@ -71,7 +75,8 @@ class Read:
             length += start - at
             self.outs += length, length + len(english)
             self.ins += start, end
-            length, at = length + len(english), end
+            length = length + len(english)
+            at = end
         self.text = "".join(pieces) + text[at:]
 
     def back(self, at: int) -> int:
@@ -107,7 +112,9 @@ def read(text: str) -> Read | None:
 
 
 def unhidden(text: str) -> Read | None:
-    """The text without what cannot be seen, letters and accents joined; None where there is none."""
+    """The text without what cannot be seen, letters and accents joined; None where there is
+    none.
+    """
     if text.isascii() or not re.search(_HIDDEN, text):
         return None
     edits = [
@@ -118,7 +125,9 @@ def unhidden(text: str) -> Read | None:
 
 
 def spoken(text: str) -> list[str]:
-    """The languages of a text, the most used first; none where it is all English, ``UNCOVERED`` where it has no pack."""
+    """The languages of a text, the most used first; none where it is all English, ``UNCOVERED``
+    where it has no pack.
+    """
     known = _recognized()
     written = _words(text)
     if text.isascii() and known.foreign.isdisjoint(written):
@@ -136,21 +145,46 @@ def spoken(text: str) -> list[str]:
         if not hits.keys().isdisjoint(losers) and re.search(script, text):
             hits[name] += sum(hits.pop(loser, 0) for loser in losers)
     uncovered = [(hits.pop(name), name) for name in known.uncovered & hits.keys()]
-    if uncovered and max(uncovered)[0] > max([1, *hits.values()]):
+    if uncovered and max(uncovered)[0] >= max([2, *hits.values()]):
         return [UNCOVERED]
     return [name for name, _ in hits.most_common()] if hits.keys() - {"en"} else []
 
 
-def denies_uncovered(text: str) -> bool:
-    """Whether a sentence in a language without a pack has a word that denies."""
-    known = _recognized()
-    spaced = not known.denies.isdisjoint(word.decode("utf-8", "replace") for word in _words(text))
-    return spaced or any(word in text for word in known.denies if word[0] > "\u0590")
+def denials_uncovered(text: str) -> list[int]:
+    """Where a sentence in a language without a pack has words that deny."""
+    return _places(text, _recognized().uncovered_words["denies"])
+
+
+def rejects_uncovered(sentence: str) -> bool:
+    """Whether a sentence in a language without a pack, which names no value, says that something is
+    wrong or unsure.
+    """
+    words = _recognized().uncovered_words
+    if _places(sentence, words["wrong"]):
+        return not _places(sentence, words["denies"] - words["wrong"])
+    return bool(_places(sentence, words["denies"]) and _places(sentence, words["credence"]))
+
+
+def _places(text: str, words: frozenset[str]) -> list[int]:
+    """Where a text has one of some words; in scripts that do not part words, anywhere."""
+    found = [m.start() for m in re.finditer(r"[^\W\d_]+", text) if m[0].lower() in words]
+    if text.isascii():
+        return found
+    unspaced = [word for word in words if word[0] > "\u0590"]
+    return found + [at for word in unspaced if (at := text.find(word)) >= 0]
 
 
 def holds_any(kind: str, text: str) -> bool:
-    """Whether an English text has one of the words without which nothing is taken back, or doubted."""
+    """Whether an English text has one of the words without which nothing is taken back, or
+    doubted.
+    """
     return not _recognized().needed[kind].isdisjoint(_words(text))
+
+
+@cache
+def words_listed(name: str) -> frozenset[str]:
+    """The words of one list of English, and of the lists of that name of other languages."""
+    return frozenset(english_list(name)) | _recognized().affirmative.get(name, frozenset())
 
 
 def _words(text: str) -> list[bytes]:
@@ -164,7 +198,8 @@ def _words(text: str) -> list[bytes]:
 class _Recognized:
     """Languages by a word that tells them, the characters that tell others, and words of English.
 
-    ``over`` are languages that share the script of others, and what only they write; ``uncovered`` are those without a pack.
+    ``over`` are languages that share the script of others, and what only they write; ``uncovered``
+    are those without a pack.
     """
 
     words: dict[bytes, list[str]]
@@ -173,7 +208,8 @@ class _Recognized:
     needed: dict[str, frozenset[bytes]]
     over: tuple[tuple[str, tuple[str, ...], str], ...]
     uncovered: frozenset[str]
-    denies: frozenset[str]
+    uncovered_words: dict[str, frozenset[str]]
+    affirmative: dict[str, frozenset[str]]
 
 
 @cache
@@ -205,7 +241,13 @@ def _recognized() -> _Recognized:
         needed=needed,
         over=over,
         uncovered=uncovered | {name for name, _, _ in over if not (DATA / f"{name}.toml").exists()},
-        denies=frozenset(kinds["denies"]["xx"].split()),
+        uncovered_words={
+            kind: frozenset(kinds[kind]["xx"].split()) for kind in ("denies", "wrong", "credence")
+        },
+        affirmative={
+            kind: frozenset(" ".join(kinds[kind].values()).split())
+            for kind in ("affirming", "linking", "opening", "leading")
+        },
     )
 
 
@@ -231,14 +273,17 @@ def _edits(text: str, start: int, one: Pack, *, alone: bool) -> Iterator[_Edit]:
 
 def _apart(text: str, edits: list[_Edit]) -> Iterator[_Edit]:
     """The edits in order, the longest of those that overlap, with spaces around words."""
-    at, last = -1, ""
+    at = -1
+    last = ""
     for start, end, english in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
         if start < at or start == end == at:
             continue
-        before, after = last if start == at else text[start - 1 : start], text[end : end + 1]
+        before = last if start == at else text[start - 1 : start]
+        after = text[end : end + 1]
         opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (*".!?۔।",)
         lead = "" if not before or before in ' \n\t({[$*"' or english[:1] in ",;:?. " else " "
         closed = not after or after in ' \n\t.,;:!?)}]。，！？*"' or english[-1:] == " "
         tail = "" if closed else " "
         yield start, end, lead + (english[:1].upper() + english[1:] if opens else english) + tail
-        at, last = end, tail or english[-1:]
+        at = end
+        last = tail or english[-1:]

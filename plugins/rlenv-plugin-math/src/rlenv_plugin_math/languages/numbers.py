@@ -19,8 +19,8 @@ _BRACKETS = ("(", "[", "{", "\\{", "\\left", "<")
 def spellings(answer: str, *, commas: bool) -> tuple[str, ...]:
     """What an answer may be in digits, where a comma may be a decimal sign, best first.
 
-    ``commas`` says that it comes from a text in such a language.  In any other, only a decimal before a unit
-    is one: ``3,5 kg``.  What is in brackets is a list everywhere.
+    ``commas`` says that it comes from a text in such a language.  In any other, only a decimal
+    before a unit is one: ``3,5 kg``.  What is in brackets is a list everywhere.
     """
     if _HAN.fullmatch(answer):
         return (answer, in_digits(answer))
@@ -49,7 +49,10 @@ def in_digits(numerals: str) -> str:
         if piece[0].isdecimal() or value < 10:
             digit = 10 * digit + value
         elif value < 10_000:
-            part, digit = part + (digit or 1) * value, Fraction(0)
+            part = part + (digit or 1) * value
+            digit = Fraction(0)
         else:
-            total, part, digit = total + (part + digit) * value, Fraction(0), Fraction(0)
+            total = total + (part + digit) * value
+            part = Fraction(0)
+            digit = Fraction(0)
     return str(total + part + digit)

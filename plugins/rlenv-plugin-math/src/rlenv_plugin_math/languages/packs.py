@@ -1,4 +1,6 @@
-"""A language pack: the wording of one language by what it means in English, read from its file and compiled once."""
+"""A language pack: the wording of one language by what it means in English, read from its file and
+compiled once.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ from rlenv_plugin_math.limits import words_of
 DATA = Path(__file__).parent
 _END = r"[\dA-Za-z})\]$%°*]"  # a value ends with it
 _START = r"(?:[\d$\\(−-]|[a-z]\s?=)"  # a value begins with it
-_LETTER = r"[\w\u0900-\u0963\u0966-\u0dff]"  # `re` takes vowel signs of Hindi, Tamil and others for no letters
+# `re` takes vowel signs of Hindi, Tamil and others for no letters
+_LETTER = r"[\w\u0900-\u0963\u0966-\u0dff]"
 _WRAPPED = r"\\(?:text|mathrm|mbox|textrm)\{\s*<each>\s*\}"
-_PLACES = {  # a place in a text: the pattern around a phrase there, and the sections of a pack for it
+# a place in a text: the pattern around a phrase there, and the sections of a pack for it
+_PLACES = {
     "anywhere": (
         "<each>",
         words_of("announcement negation alternative hedge bound retraction correction conclusion")
@@ -65,8 +69,8 @@ class Wording:
 class Pack:
     """One language: its wording by the place in a text, and its numerals.
 
-    What ``numerals`` finds is written in digits; ``numbers`` are number words, where words are not spaced
-    before one of the counters.
+    What ``numerals`` finds is written in digits; ``numbers`` are number words, where words are not
+    spaced before one of the counters.
     """
 
     name: str
@@ -90,8 +94,10 @@ def pack(name: str) -> Pack:
         ValueError: the file of the pack is not as documented; says where.
     """
     table = _table(name)
-    spaced, comma = bool(table.pop("spaced", True)), bool(table.pop("decimal_comma", False))
-    counters, numerals = table.pop("counters", ""), table.pop("numerals", "")
+    spaced = bool(table.pop("spaced", True))
+    comma = bool(table.pop("decimal_comma", False))
+    counters = table.pop("counters", "")
+    numerals = table.pop("numerals", "")
     adjectives = table.pop("adjective", {}).get("wrong", [])
     known = [section for _, sections in _PLACES.values() for section in sections]
     if unknown := sorted(table.keys() - set(known)):
@@ -112,7 +118,9 @@ def pack(name: str) -> Pack:
 def _wrong_answers(
     announcement: dict[str, list[str]], adjectives: list[str], *, spaced: bool
 ) -> dict[str, str]:
-    """Every noun that announces, next to every adjective of wrongness, before and behind it: what denies the answer."""
+    """Every noun that announces, next to every adjective of wrongness, before and behind it: what
+    denies the answer.
+    """
     found: dict[str, str] = {}
     for english, nouns in announcement.items():
         if english.replace(" ", "_") not in _NOUNS:
@@ -137,13 +145,16 @@ def _meanings(name: str, sections: list[tuple[str, dict[str, list[str]]]]) -> di
             for phrase in phrases:
                 if found.setdefault(phrase.lower(), english) != english:
                     raise ValueError(
-                        f"{name}.toml: [{section}] {phrase!r} means {english!r} and {found[phrase.lower()]!r}"
+                        f"{name}.toml: [{section}] {phrase!r} means {english!r} and"
+                        f" {found[phrase.lower()]!r}"
                     )
     return {_bare(phrase): english for phrase, english in found.items() if len(phrase) > 3} | found
 
 
 def _alternatives(phrases: dict[str, str], *, spaced: bool) -> str:
-    """One alternation, the longest phrase first among those that begin alike; where words are spaced, of whole ones."""
+    """One alternation, the longest phrase first among those that begin alike; where words are
+    spaced, of whole ones.
+    """
     by_first: dict[str, list[str]] = {}
     for phrase in sorted(phrases, key=len, reverse=True):
         opened = rf"(?<!\\)(?<!{_LETTER})" if spaced and phrase[0].isalpha() else ""
@@ -166,6 +177,12 @@ def _bare(text: str) -> str:
         return text
     marks = re.sub("[\u0300-\u036f\u064b-\u0652]", "", unicodedata.normalize("NFD", text))
     return unicodedata.normalize("NFC", marks)
+
+
+def english_list(name: str) -> list[str]:
+    """One list of English words."""
+    words: list[str] = _table("en")[name]
+    return words
 
 
 @cache

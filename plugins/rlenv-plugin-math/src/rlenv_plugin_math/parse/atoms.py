@@ -31,9 +31,30 @@ _HEX = "ABCDEF"
 _DETERMINERS = frozenset(("a", "an", "the", "on"))
 _OPEN = frozenset(("(", "[", "{", "l|", "|", "lnorm"))
 _PHRASE_ENDS = frozenset(
-    ("end", ",", ";", "and", "or", "rel", ")", "]", "}", "\\}", "&", "row", "implies", "mid", "|", ":", "land",
-     "lor", "endenv", "r.", "except")
-)  # fmt: skip
+    (
+        "end",
+        ",",
+        ";",
+        "and",
+        "or",
+        "rel",
+        ")",
+        "]",
+        "}",
+        "\\}",
+        "&",
+        "row",
+        "implies",
+        "mid",
+        "|",
+        ":",
+        "land",
+        "lor",
+        "endenv",
+        "r.",
+        "except",
+    )
+)
 
 
 def letter(p: Parser, floor: int) -> Node:
@@ -86,7 +107,9 @@ def below(p: Parser) -> str:
 
 
 def _chosen(p: Parser, name: str) -> Node:
-    """``C_5^2`` is a binomial coefficient when both are numbers or both are letters; ``P_5^2`` counts orders."""
+    """``C_5^2`` is a binomial coefficient when both are numbers or both are letters; ``P_5^2``
+    counts orders.
+    """
     n = name[2:]
     p.pos += 1
     k = script(p)
@@ -137,7 +160,9 @@ def _gamma(args: tuple[Node, ...]) -> Node:
 
 
 def _call_if_list(p: Parser, name: str) -> Node:
-    """``P(1, 2)`` and ``P(X = 1)`` are calls; ``P(x + 1)`` may be a product and so may ``A(1, 2)``."""
+    """``P(1, 2)`` and ``P(X = 1)`` are calls; ``P(x + 1)`` may be a product and so may ``A(1,
+    2)``.
+    """
     depth = 0
     listed = False
     bars: list[int] = []
@@ -163,7 +188,9 @@ def constant(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
 
 
 def word(p: Parser, floor: int) -> Node:
-    """A number in words, a named unit used as a name, a known phrase, or a phrase of plain words."""
+    """A number in words, a named unit used as a name, a known phrase, or a phrase of plain
+    words.
+    """
     taken = _upcoming(p)
     found = words.number([text for text, _ in taken])
     if found is not None:
@@ -207,7 +234,9 @@ def _option(p: Parser) -> Node | None:
 
 
 def _is_money(p: Parser) -> bool:
-    """``USD 20``, ``Rs. 500``: steps to the last token before the number and makes it the currency."""
+    """``USD 20``, ``Rs. 500``: steps to the last token before the number and makes it the
+    currency.
+    """
     pos = p.pos + (p.kinds[p.pos + 1] == ".")
     name = units.lookup(p.texts[p.pos]) if p.kinds[pos + 1] == "num" else None
     if name is None or not units.is_currency(((name, 1),)):
@@ -230,7 +259,9 @@ def _upcoming(p: Parser) -> list[tuple[str, int]]:
 
 
 def _letters(p: Parser) -> Node:
-    """A short word inside an expression is a product of letters (``ms`` in ``3ms + 1``), else prose."""
+    """A short word inside an expression is a product of letters (``ms`` in ``3ms + 1``), else
+    prose.
+    """
     at = p.pos
     text = p.texts[at]
     glued = p.gaps[at] == 0 or (p.gaps[at + 1] == 0 and p.kinds[at + 1] != "end")

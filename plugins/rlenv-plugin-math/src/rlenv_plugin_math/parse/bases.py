@@ -11,8 +11,8 @@ from rlenv_plugin_math.tree import Based, Node
 from .engine import Parser
 
 WORD_BASES = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "sixteen": 16,
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "sixteen": 16,
 }  # fmt: skip
 _NUMERAL = r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_((?:[ {(]|\\text|\\mathrm)*)(\d{1,2}|[a-z]+)"
 PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}  # the letter after the 0 of 0x1F

@@ -18,7 +18,8 @@ def bracket(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for 
     """``(…)``, ``[…]``, ``(…]``, ``]…[``: a group when it holds one thing, else a sequence."""
     opening = p.texts[p.pos]
     saved = p.inside, p.stops
-    p.inside, p.stops = True, NO_STOPS if opening != "]" else _FRENCH
+    p.inside = True
+    p.stops = NO_STOPS if opening != "]" else _FRENCH
     p.deeper()
     p.pos += 1
     if p.kinds[p.pos] in (")", "]"):
@@ -28,7 +29,8 @@ def bracket(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for 
     else:
         nodes, between = items(p)
         if "|" in between:
-            nodes, between = [combined(nodes, between)], ""
+            nodes = [combined(nodes, between)]
+            between = ""
         if p.kinds[p.pos] not in (")", "]", "r[", "["):
             raise p.broken()
         p.pos += 1
@@ -82,7 +84,9 @@ def angled(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
 
 
 def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
-    r"""``\{1, 2\}``, ``\{x \mid x > 1\}``, a system behind ``\left\{``; ``{…}`` alone is a group."""
+    r"""``\{1, 2\}``, ``\{x \mid x > 1\}``, a system behind ``\left\{``; ``{…}`` alone is a
+    group.
+    """
     group = p.kinds[p.pos] == "{"
     closing = ("}",) if group else ("\\}", "r.")
     saved = p.inside, p.stops
@@ -158,7 +162,9 @@ def _prescript(p: Parser) -> Node:
 
 
 def bars(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
-    """``|x|`` and its LaTeX spellings; the bars of a matrix are its determinant, ``||v||`` a norm."""
+    """``|x|`` and its LaTeX spellings; the bars of a matrix are its determinant, ``||v||`` a
+    norm.
+    """
     start = p.pos
     left = p.kinds[start]
     node = p.nested(lambda: p.expr(0), stops=_BAR)
@@ -181,7 +187,8 @@ def norm(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
 
 def rounded(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
     """Floor and ceiling."""
-    kind, name = p.kinds[p.pos], p.texts[p.pos]
+    kind = p.kinds[p.pos]
+    name = p.texts[p.pos]
     node = p.nested(lambda: p.expr(0))
     p.expect("r" + kind[1:])
     return Call(name, (node,))
@@ -193,7 +200,8 @@ def ellipsis(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
 
 
 _RULES = (
-    ("_^", prescript), ("([]", bracket), (("l]",), bracket), (("langle", "rel"), angled), (("{", "\\{"), braces),
-    (("|", "l|"), bars), (("norm", "lnorm"), norm), (("lfloor", "lceil"), rounded), (("...",), ellipsis),
+    ("_^", prescript), ("([]", bracket), (("l]",), bracket), (("langle", "rel"), angled),
+    (("{", "\\{"), braces), (("|", "l|"), bars), (("norm", "lnorm"), norm),
+    (("lfloor", "lceil"), rounded), (("...",), ellipsis),
 )  # fmt: skip
 PREFIX |= {kind: rule for kinds, rule in _RULES for kind in kinds}

@@ -58,7 +58,8 @@ def _sum(p: Parser, kind: str, low: Node | None, high: Node | None) -> Node:
 
 def _integral(p: Parser, low: Node | None, high: Node | None) -> Node:
     saved = p.diff, p.stops
-    p.diff, p.stops = "", NO_STOPS
+    p.diff = ""
+    p.stops = NO_STOPS
     body = p.expr(SUM - 1)
     var = p.diff
     p.diff, p.stops = saved
@@ -77,7 +78,8 @@ def limit(p: Parser) -> Node:
         raise p.broken()
     p.pos += 1
     saved = p.inside, p.stops
-    p.inside, p.stops = False, frozenset("^")
+    p.inside = False
+    p.stops = frozenset("^")
     point = p.expr(0)
     p.inside, p.stops = saved
     side: Node | None = None

@@ -39,7 +39,8 @@ def clock(p: Parser, text: str) -> Clock | None:
 
 def _meridiem(p: Parser, pos: int) -> tuple[str, int]:
     """ "am" or "pm" and the place behind it, or "" and the same place."""
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     word = texts[pos].lower()
     if kinds[pos] in ("word", "letter") and word in ("am", "pm"):
         return word, pos + 1

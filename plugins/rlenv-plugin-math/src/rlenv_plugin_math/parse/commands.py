@@ -18,7 +18,9 @@ Command = Callable[[Parser], Node]
 
 def fraction(p: Parser) -> Node:
     top = p.group()
-    var, p.diff = p.diff, None if p.diff else p.diff  # dx above: the denominator has none
+    # dx above: the denominator has none
+    var = p.diff
+    p.diff = None if p.diff else p.diff
     bottom = p.group()
     p.diff = var or p.diff
     below = _of_d(bottom)
@@ -100,21 +102,58 @@ def dual(p: Parser) -> Node:
 
 
 COMMANDS: dict[str, Command] = {
-    "frac": fraction, "dfrac": fraction, "tfrac": fraction, "cfrac": fraction, "sfrac": fraction,
-    "nicefrac": fraction, "flatfrac": fraction, "sqrt": root, "binom": binomial, "dbinom": binomial,
-    "tbinom": binomial, "mathbb": number_set, "Bbb": number_set, "mathds": number_set,
-    "emptyset": constant_node(SetOf(())), "varnothing": constant_node(SetOf(())),
-    "R": constant_node(NamedSet("R")), "Z": constant_node(NamedSet("Z")),
-    "N": constant_node(NamedSet("N")), "Q": constant_node(NamedSet("Q")),
-    "C": constant_node(NamedSet("C")), "reals": constant_node(NamedSet("R")),
-    "Reals": constant_node(NamedSet("R")), "infin": constant_node(Const("inf")),
-    "sum": big("sum"), "prod": big("prod"), "int": big("int"), "iint": big("int"), "oint": big("int"),
-    "lim": limit, "begin": environment, "cancel": ignored, "cbrt": lambda p: Call("root", (p.group(), Num(Fraction(3)))),
+    "frac": fraction,
+    "dfrac": fraction,
+    "tfrac": fraction,
+    "cfrac": fraction,
+    "sfrac": fraction,
+    "nicefrac": fraction,
+    "flatfrac": fraction,
+    "sqrt": root,
+    "binom": binomial,
+    "dbinom": binomial,
+    "tbinom": binomial,
+    "mathbb": number_set,
+    "Bbb": number_set,
+    "mathds": number_set,
+    "emptyset": constant_node(SetOf(())),
+    "varnothing": constant_node(SetOf(())),
+    "R": constant_node(NamedSet("R")),
+    "Z": constant_node(NamedSet("Z")),
+    "N": constant_node(NamedSet("N")),
+    "Q": constant_node(NamedSet("Q")),
+    "C": constant_node(NamedSet("C")),
+    "reals": constant_node(NamedSet("R")),
+    "Reals": constant_node(NamedSet("R")),
+    "infin": constant_node(Const("inf")),
+    "sum": big("sum"),
+    "prod": big("prod"),
+    "int": big("int"),
+    "iint": big("int"),
+    "oint": big("int"),
+    "lim": limit,
+    "begin": environment,
+    "cancel": ignored,
+    "cbrt": lambda p: Call("root", (p.group(), Num(Fraction(3)))),
 } | {
     name: accent(name)
-    for name in ("overline", "bar", "vec", "overrightarrow", "hat", "widehat", "tilde", "dot", "ddot",
-                 "widetilde", "overleftrightarrow", "overarc", "check", "breve")
-}  # fmt: skip
+    for name in (
+        "overline",
+        "bar",
+        "vec",
+        "overrightarrow",
+        "hat",
+        "widehat",
+        "tilde",
+        "dot",
+        "ddot",
+        "widetilde",
+        "overleftrightarrow",
+        "overarc",
+        "check",
+        "breve",
+    )
+}
 
 
 def command(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all

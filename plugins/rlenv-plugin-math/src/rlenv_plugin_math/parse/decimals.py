@@ -29,7 +29,8 @@ def decimal(text: str, at: int = 0) -> Num:
 def repeating(p: Parser, text: str) -> Num | None:
     r"""``0.1\overline{6}``, ``0.\dot{3}``, ``0.1(6)``, ``0.333...``."""
     pos = p.pos
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     kind = kinds[pos]
     if kind == "...":
         p.pos += 1
@@ -51,7 +52,8 @@ def repeating(p: Parser, text: str) -> Num | None:
 
 def _dotted(p: Parser, text: str) -> Num | None:
     pos = p.pos
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     dots = texts[pos] == "dot"
     digits = ""
     last = pos

@@ -1,8 +1,8 @@
 """The Pratt loop over tokens, and the state that the rules share.
 
 ``PREFIX[kind](parser, floor)`` reads what starts with a token of that kind; ``INFIX[kind]`` is a
-binding power and ``rule(parser, left)`` that goes on from ``left``.  The other files of this package
-fill both tables when they are imported.
+binding power and ``rule(parser, left)`` that goes on from ``left``.  The other files of this
+package fill both tables when they are imported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from rlenv_plugin_math.limits import DEPTH, Unparsed
 from rlenv_plugin_math.tree import Node, Num
 
 # binding powers
-OVER, IMPLIES, LOR, LAND, RELATION, MODULO, SETS, RATIO, SUM, PRODUCT, POWER, POSTFIX = (
-    1, 2, 4, 6, 10, 12, 14, 16, 20, 30, 40, 50,
-)  # fmt: skip
+OVER = 1
+IMPLIES = 2
+LOR = 4
+LAND = 6
+RELATION = 10
+MODULO = 12
+SETS = 14
+RATIO = 16
+SUM = 20
+PRODUCT = 30
+POWER = 40
+POSTFIX = 50  # fmt: skip
 NO_STOPS: frozenset[str] = frozenset()
 
 T = TypeVar("T")
@@ -116,9 +125,12 @@ class Parser:
     def nested(
         self, read: Callable[[], T], *, inside: bool = False, stops: frozenset[str] = NO_STOPS
     ) -> T:
-        """What ``read`` finds behind the bracket that is here, one level down and with its own ``stops``."""
+        """What ``read`` finds behind the bracket that is here, one level down and with its own
+        ``stops``.
+        """
         saved = self.inside, self.stops
-        self.inside, self.stops = inside, stops
+        self.inside = inside
+        self.stops = stops
         self.deeper()
         self.pos += 1
         found = read()

@@ -63,7 +63,8 @@ def function(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
     if p.kinds[p.pos] in ("]", "rel") or p.kinds[p.pos] not in PREFIX:
         raise p.broken()
     if exponent == MINUS_ONE and name in _ARCS:
-        name, exponent = _ARCS[name], None
+        name = _ARCS[name]
+        exponent = None
     p.deeper()
     args = _function_arguments(p, name)
     p.depth -= 1

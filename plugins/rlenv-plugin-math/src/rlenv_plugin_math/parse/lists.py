@@ -14,7 +14,9 @@ _INEQUALITIES = frozenset(("<", ">", "<=", ">=", "!="))
 
 
 def items(p: Parser) -> tuple[list[Node], str]:
-    """Nodes between separators, and the separators, one sign each (``,`` ``;`` ``&`` ``|`` ``\\``)."""
+    """Nodes between separators, and the separators, one sign each (``,`` ``;`` ``&`` ``|``
+    ``\\``).
+    """
     nodes: list[Node] = []
     between: list[str] = []
     while True:

@@ -139,10 +139,12 @@ def _grouped(p: Parser, text: str, kind: str) -> Node | None:
 def _mixed_slash(p: Parser, text: str) -> Node | None:
     """``2 1/3``."""
     pos = p.pos
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     if kinds[pos + 1] != "/" or kinds[pos + 2] != "num":
         return None
-    top, bottom = texts[pos], texts[pos + 2]
+    top = texts[pos]
+    bottom = texts[pos + 2]
     if not (top.isdigit() and bottom.isdigit()) or whole(top) >= whole(bottom):
         return None
     p.pos = pos + 3
@@ -152,7 +154,8 @@ def _mixed_slash(p: Parser, text: str) -> Node | None:
 def _mixed_frac(p: Parser, text: str) -> Node | None:
     r"""``2\frac{1}{3}``: two literals, the first smaller."""
     pos = p.pos + 1
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     digits: list[str] = []
     for _ in range(2):
         if kinds[pos] == "{" and kinds[pos + 1] == "num" and kinds[pos + 2] == "}":
@@ -199,7 +202,8 @@ def shifted(node: Num, power: int) -> Node:
 def _times_power_of_ten(p: Parser, node: Num) -> Node:
     r"""``1.2 \times 10^{-5}`` as one literal; anything else stays a product."""
     pos = p.pos
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     if kinds[pos + 1] != "num" or texts[pos + 1] != "10" or kinds[pos + 2] != "^":
         return node
     pos += 3

@@ -41,9 +41,31 @@ from .quantities import attach, based_on, names_unit, of_words
 SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
 # what may begin a factor without a sign before it
 STARTS = frozenset(
-    ("num", "letter", "const", "word", "fn", "cmd", "(", "[", "{", "\\{", "|", "l|", "lnorm", "lfloor",
-     "lceil", "basis", "langle", "cur", "%", "deg", "norm", "angle")
-)  # fmt: skip
+    (
+        "num",
+        "letter",
+        "const",
+        "word",
+        "fn",
+        "cmd",
+        "(",
+        "[",
+        "{",
+        "\\{",
+        "|",
+        "l|",
+        "lnorm",
+        "lfloor",
+        "lceil",
+        "basis",
+        "langle",
+        "cur",
+        "%",
+        "deg",
+        "norm",
+        "angle",
+    )
+)
 _VECTOR = re.compile(r"\\(?:vec|overrightarrow|mathbf|boldsymbol|bm)\b").search
 _UNITS = frozenset(("word", "letter", "const", "%", "deg", "cmd", "cur"))
 
@@ -121,7 +143,9 @@ def _bare(terms: list[Node]) -> bool:
 
 
 def product(p: Parser, left: Node) -> Node:
-    """A whole product behind its first factor: signs, juxtaposition, units, the dx of an integral."""
+    """A whole product behind its first factor: signs, juxtaposition, units, the dx of an
+    integral.
+    """
     factors = [left]
     while True:
         kind = p.kinds[p.pos]
@@ -168,7 +192,8 @@ def _juxtaposed(p: Parser, kind: str, factors: list[Node]) -> bool:
     if kind == "[" and p.inside and p.kinds[p.pos + 1] in _AFTER_CLOSING:
         return False  # [0, 1[
     if kind == "letter" and p.texts[p.pos] == "U" and type(factors[-1]) in SET_NODES:
-        p.kinds[p.pos], p.texts[p.pos] = "setop", "union"
+        p.kinds[p.pos] = "setop"
+        p.texts[p.pos] = "union"
         return False
     factors.append(p.expr(PRODUCT))
     if type(factors[-1]) is Text or type(factors[0]) is Text:
@@ -286,7 +311,8 @@ _ORDINAL = frozenset(("st", "nd", "rd", "th"))
 
 
 def _braced_script(p: Parser) -> Node:
-    kind, after = p.kinds[p.pos + 1], p.kinds[p.pos + 2]
+    kind = p.kinds[p.pos + 1]
+    after = p.kinds[p.pos + 2]
     name = p.texts[p.pos + 1]
     factors = (
         kind == "word" and len(name) == 2 and name not in _ORDINAL and not p.upright[p.pos + 1]

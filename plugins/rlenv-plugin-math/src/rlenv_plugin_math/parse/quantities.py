@@ -101,7 +101,8 @@ def _unit(p: Parser) -> units.Unit | None:
         return None
     parts = [first]
     while True:
-        kind, word = p.kinds[p.pos], p.texts[p.pos]
+        kind = p.kinds[p.pos]
+        word = p.texts[p.pos]
         saved = p.pos
         sign = 1
         if kind == "/" or (kind == "word" and word == "per"):
@@ -164,13 +165,15 @@ def _fraction(p: Parser) -> units.Unit | None:
 def _factor(p: Parser, sign: int) -> tuple[str, int] | None:
     """One unit name with its power."""
     saved = p.pos
-    kind, word = p.kinds[p.pos], p.texts[p.pos]
+    kind = p.kinds[p.pos]
+    word = p.texts[p.pos]
     power = 1
     if kind == "word" and word.lower() in _SQUARE and p.kinds[p.pos + 1] in ("word", ".", "letter"):
         power = _SQUARE[word.lower()]
         p.pos += 1
         p.take(".")
-        kind, word = p.kinds[p.pos], p.texts[p.pos]
+        kind = p.kinds[p.pos]
+        word = p.texts[p.pos]
     if kind == "%":
         name: str | None = "%"
     elif (

@@ -63,7 +63,8 @@ def ratio(p: Parser, left: Node) -> Node:
 
 
 def logic(p: Parser, left: Node) -> Node:
-    kind, op = p.kinds[p.pos], p.texts[p.pos]
+    kind = p.kinds[p.pos]
+    op = p.texts[p.pos]
     args = [left]
     while p.kinds[p.pos] == kind:
         p.pos += 1

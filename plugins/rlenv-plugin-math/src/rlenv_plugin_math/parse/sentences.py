@@ -1,4 +1,6 @@
-"""The whole text: lists with "and" and "or", choices, dates, conclusions, units shared by a list."""
+"""The whole text: lists with "and" and "or", choices, dates, conclusions, units shared by a
+list.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ def sentence(p: Parser) -> Node:
 
 def _choice(p: Parser) -> Node | None:
     """``(C)``, ``(C) 17``, ``C. 17``, ``C) 17``, ``C: 17``."""
-    kinds, texts = p.kinds, p.texts
+    kinds = p.kinds
+    texts = p.texts
     bracketed = kinds[0] == "("
     at = int(bracketed)
     letter = texts[at]

@@ -28,7 +28,8 @@ def environment(p: Parser) -> Node:
     if name in ("array", "alignedat", "tabular"):
         _skip_group(p)
     saved = p.inside, p.stops
-    p.inside, p.stops = name in _MATRICES, NO_STOPS
+    p.inside = name in _MATRICES
+    p.stops = NO_STOPS
     rows = _table(p, name)
     p.inside, p.stops = saved
     p.expect("endenv")
