@@ -43,8 +43,7 @@ def trl_reward(
     name: str = "rlenv",
     patience: int = 10,
 ) -> TrlReward:
-    """The environment as an async reward function of TRL, which returns None for an unscored
-    response.
+    """The environment as an async reward function of TRL; None for an unscored response.
 
     Pass it alone: ``GRPOTrainer(reward_funcs=trl_reward("env.toml", also=[other]))``.  TRL counts
     None as 0
@@ -83,8 +82,9 @@ def trl_reward(
 
 @define(slots=False, eq=False)
 class TrlReward:
-    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``; may be
-    pickled.
+    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``.
+
+    It may be pickled.
     """
 
     _source: AnyEnvironment

@@ -98,8 +98,7 @@ class Speaker:
 async def criticize(
     env: Environment, task: Task, solver: Policy, critic: Policy, seed: int = 0
 ) -> tuple[Part, Part, Part, Part]:
-    """Play an episode, let a critic comment on the answer, and play it again with the comment and
-    without.
+    """Play an episode, and again with and without the comment of a critic on the answer.
 
     The critic is paid with the reward of the attempt with its comment less that of the control, in
     which the solver is only told to try again.  So it is not paid for what a second attempt gains

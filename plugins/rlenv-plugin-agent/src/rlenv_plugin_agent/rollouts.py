@@ -243,8 +243,7 @@ async def arollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> AsyncGenerator[tuple[int, Rollout]]:
-    """Play many episodes at once: (index of the task from 0, rollout) pairs, each as soon as it is
-    done.
+    """Play many episodes at once: (index of the task, rollout) pairs, each when it is done.
 
     An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others
     go on.  Where it returns what is no action, the kind is ``input``.
@@ -315,8 +314,7 @@ def rollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> Iterator[tuple[int, Rollout]]:
-    """``arollouts`` for callers without an event loop; the episodes run on a loop in the
-    background.
+    """``arollouts`` for callers without an event loop; episodes run on one in the background.
 
     Args:
         env: as for ``rollout``.
