@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable
 from itertools import zip_longest
@@ -22,7 +23,7 @@ from .calling import observe
 from .catalog import find
 from .context import ToolContext
 from .errors import EpisodeError, ToolError
-from .tool import Coded, Tool, described, tool, tools_by_name
+from .tool import Tool, described, tool, tools_by_name
 
 # What a policy is, as in ``rollouts``; its result may have to be awaited.
 Acts: TypeAlias = Callable[[list[Message], list[Message]], object]
@@ -221,8 +222,9 @@ def subagent(
         above = context.get(Actor)
         actor = above.child(name, policy, tokens, starts=starts, depth=depth)
         within = evolve(context, turn=0, parts={**context.parts, Actor: actor}, marks=[])
-        known = _named(name, given, above.tools, inherit)
-        inner = _Inner(actor, within, known, is_own=policy is None)
+        with _as_fault_of(name):
+            known = [*given, *(_held(above.tools(), each) for each in inherit)]
+            inner = _Inner(actor, within, tools_by_name(known), is_own=policy is None)
         try:
             return await inner.run(system_prompt, prompt, turns)
         finally:
@@ -238,18 +240,13 @@ def _check(name: str, **limits: int) -> None:
             raise ConfigError(f"subagent {name}: {limit} is an integer ≥ 1, not {value!r}")
 
 
-def _named(
-    subagent_name: str, given: Sequence[Tool | Coded], episode: Named, inherit: Sequence[str]
-) -> Tools:
-    """The tools of a subagent by name: its own, and those of the episode that it inherits.
-
-    Raises:
-        EpisodeError: the episode lacks one, or two have the same name.
-    """
+@contextmanager
+def _as_fault_of(name: str) -> Iterator[None]:
+    """Raise what is wrong with the tools of a subagent as a fault of the environment."""
     try:
-        return tools_by_name([*given, *(_held(episode(), each) for each in inherit)])
+        yield
     except ConfigError as error:
-        raise EpisodeError(f"subagent {subagent_name}: {error}") from error
+        raise EpisodeError(f"subagent {name}: {error}") from error
 
 
 def _held(tools: Tools, name: str) -> Tool:
