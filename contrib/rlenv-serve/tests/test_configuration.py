@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from attrs import evolve
+from configurations import keep, outcomes, use
 from database import engine_of, postgres
 from rlenv import Environment, Task
 from rlenv_serve import Served
@@ -28,16 +27,11 @@ from rlenv_serve.configuration.store import (
     SCRIPTS,
     TASKS,
     VERIFIERS,
-    measure,
-    started,
 )
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, same, sums
 from serving import TASKS as SUMS
-
-Results = Mapping[str, Sequence[float | None]]
-OUTCOME = ("id", "model", "attempts", "passed", "unscored", "reward")
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -45,32 +39,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty store."""
     urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/c.sqlite"}
     return urls.get(request.param) or request.getfixturevalue("cluster").empty()
-
-
-def use(url: str, work: Callable[[TrajectoryStore], Awaitable[None]], *served: Served) -> None:
-    """Open the store as a server of these does, work, and close it."""
-
-    async def whole() -> None:
-        store = TrajectoryStore(url)
-        store.opened.append(partial(started, store, served))
-        await store.open()
-        try:
-            await work(store)
-        finally:
-            await store.close()
-
-    asyncio.run(whole())
-
-
-async def keep(store: TrajectoryStore, served: Served, model: str, results: Results) -> None:
-    await store.run(partial(measure, store, served, model, results))
-
-
-async def outcomes(store: TrajectoryStore) -> list[tuple[object, ...]]:
-    """What is kept, by task and model."""
-    query = sa.select(TASKS.c.id, BASELINES).select_from(sa.join(TASKS, BASELINES))
-    rows = await store.rows(query.order_by(TASKS.c.id, BASELINES.c.model, BASELINES.c.reward))
-    return [tuple(row[name] for name in OUTCOME) for row in rows]
 
 
 # -- what is kept ------------------------------------------------------------------------------

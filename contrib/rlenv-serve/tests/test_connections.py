@@ -71,8 +71,7 @@ def send_until_closed(one: socket.socket, part: bytes, pause: float = 0.0) -> No
     until(is_closed)
 
 
-# -- how many
-# ---------------------------------------------------------------------------------------
+# -- how many --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,8 +164,7 @@ def test_addresses_of_one_site_count_together() -> None:
     assert site_of("testclient") == "testclient"
 
 
-# -- how long
-# ---------------------------------------------------------------------------------------
+# -- how long --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,8 +301,7 @@ def test_a_client_that_does_not_read_is_let_go(capfd: pytest.CaptureFixture[str]
     assert "Traceback" not in capfd.readouterr().err
 
 
-# -- the limit of files
-# -----------------------------------------------------------------------------
+# -- the limit of files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("files", [64, 256, 1024, 4096, 20_000, 1 << 20])
@@ -346,8 +343,7 @@ def test_a_server_is_not_ended_by_more_connections_than_files(tmp_path: Path) ->
     assert "Traceback" not in said
 
 
-# -- what one connection may leave in memory
-# --------------------------------------------------------
+# -- what one connection may leave in memory -------------------------------------------------------
 
 
 def takes_without_end(one: socket.socket, part: bytes) -> bool:

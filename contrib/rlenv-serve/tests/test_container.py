@@ -36,8 +36,7 @@ ANSWER = "So \\boxed{400}."
 OWN = ["rlenv-core", "rlenv-cli", "rlenv-serve", *(f"rlenv-plugin-{name}" for name in PLUGINS)]
 
 
-# -- the compose file
-# -----------------------------------------------------------------------------------------
+# -- the compose file ------------------------------------------------------------------------------
 
 
 def test_compose_waits_longer_than_a_server_needs_to_end() -> None:
@@ -116,8 +115,7 @@ def test_the_image_has_plugins_of_this_repository() -> None:
     assert all((ROOT / f"plugins/rlenv-plugin-{name}/pyproject.toml").exists() for name in names)
 
 
-# -- the image
-# ------------------------------------------------------------------------------------------------
+# -- the image -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

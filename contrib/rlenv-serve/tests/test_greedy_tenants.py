@@ -104,8 +104,7 @@ def test_figures_of_many_rollouts_do_not_hold_the_loop(
     )
 
 
-# -- what a journal in memory forgets
-# ---------------------------------------------------------------
+# -- what a journal in memory forgets --------------------------------------------------------------
 
 
 async def ended(journal: MemoryJournal, tenant: str, name: str, size: int) -> None:

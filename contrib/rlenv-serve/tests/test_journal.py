@@ -1,6 +1,4 @@
-"""What every journal of episodes must do, and what one that is shared or durable must do
-besides.
-"""
+"""What every journal of episodes must do."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from unittest import mock
 
 import pytest
 from attrs import evolve
-from journals import ENDED, Opener, begun, opened, taken
+from journals import ENDED, Opener, begun, opened, taken, trajectories
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.journal import Entry, Journal
 from rlenv_serve.state.memory import MemoryJournal
@@ -23,10 +21,9 @@ FIRST = begun(1)
 SECOND = begun(2)
 OTHER = begun(99, tenant="bob")
 Play = Callable[[Callable[[Journal], Awaitable[None]]], None]
-SHARED = ["sqlite", "redis"]
 
 
-@pytest.fixture(params=["memory", *SHARED])
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     if request.param == "memory":
         yield MemoryJournal
@@ -47,13 +44,7 @@ def play(opener: Opener) -> Play:
     return run
 
 
-shared = pytest.mark.parametrize("opener", SHARED, indirect=True)
 in_memory = pytest.mark.parametrize("opener", ["memory"], indirect=True)
-
-
-async def trajectories(journal: Journal) -> list[bytes]:
-    """That no store has."""
-    return [held for _, held in await journal.outbox(99)]
 
 
 def test_an_episode_is_found_with_its_steps_and_its_end(play: Play) -> None:
@@ -346,74 +337,3 @@ def test_in_memory_episodes_that_ended_longest_ago_make_room(
         assert await journal.find(begun(61).id)
 
     play(work)
-
-
-# -- durable and shared ---------------------------------------------------------------------------
-
-
-@shared
-def test_all_is_there_when_the_journal_is_opened_again(opener: Opener) -> None:
-    async def work() -> None:
-        async with opened(opener) as journal:
-            assert journal.shared
-            await journal.begin(begun(1, key="k"), 9)
-            await journal.commit(FIRST.id, taken(1))
-            await journal.begin(SECOND, 9)
-            await journal.commit(SECOND.id, taken(1), ENDED)
-        async with opened(opener) as journal:
-            assert await journal.begin(begun(9, key="k"), 9) == begun(1, key="k")
-            assert [*await journal.steps(FIRST.id)] == [taken(1)]
-            assert await trajectories(journal) == [ENDED.trajectory]
-            assert [each.begun.id for each in await journal.recent(None, 9)] == [
-                SECOND.id,
-                FIRST.id,
-            ]
-
-    asyncio.run(work())
-
-
-@shared
-def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Opener) -> None:
-    async def work() -> None:
-        async with opened(opener) as here, opened(opener) as there:
-            await here.begin(FIRST, 1)
-            assert await there.find(FIRST.id) == Entry(FIRST, 0)
-            assert await there.begin(SECOND, 1) is None
-            for number in range(1, 30):
-                answers = [b"here", b"there"]
-                both = await asyncio.gather(
-                    *(
-                        each.commit(FIRST.id, taken(number, answer=answer))
-                        for each, answer in zip((here, there), answers, strict=True)
-                    )
-                )
-                assert sum(both) == 1
-                assert (await here.steps(FIRST.id))[-1].answer == answers[both.index(True)]
-            await here.commit(FIRST.id, taken(30), ENDED)
-            ((name, held),) = await there.outbox(9)
-            assert held == ENDED.trajectory
-            await there.archived([name])
-            assert [*await here.outbox(9)] == []
-            await there.remove(FIRST.id)
-            assert not await here.commit(FIRST.id, taken(31))
-
-    asyncio.run(work())
-
-
-@shared
-def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(
-    opener: Opener, clock: Clock
-) -> None:
-    async def work() -> None:
-        async with opened(opener) as journal:
-            await journal.begin(FIRST, 9)
-        clock.moved += 5000
-        async with opened(opener) as journal:
-            assert await journal.expire(4000) == 0
-            clock.moved += 2500
-            assert await journal.expire(4000) == 0
-        async with opened(opener) as journal:
-            clock.moved += 2500
-            assert await journal.expire(4000) == 1
-
-    asyncio.run(work())

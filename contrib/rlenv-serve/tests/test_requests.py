@@ -24,8 +24,7 @@ from sockets import talking
 TASK = {"task_id": "t3", "environment": "sums"}
 
 
-# -- HEAD
-# -------------------------------------------------------------------------------------------
+# -- HEAD ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -48,8 +47,7 @@ def test_head_of_a_reward_is_405(ask: Client) -> None:
     assert ask("HEAD", f"/episodes/{episode(ask)}").status == 200
 
 
-# -- members that there are not
-# ---------------------------------------------------------------------
+# -- members that there are not --------------------------------------------------------------------
 
 
 def create_episode(ask: Client, **more: object) -> Any:
@@ -101,8 +99,7 @@ def test_whatever_begins_an_episode_rejects_a_member_that_there_is_not(
     assert ask("GET", "/episodes").body["episodes"] == []
 
 
-# -- idempotency
-# ------------------------------------------------------------------------------------
+# -- idempotency -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -131,8 +128,7 @@ def test_a_create_that_is_sent_again_after_the_end_is_answered_as_the_first_was(
     assert len(ask("GET", "/episodes").body["episodes"]) == 1
 
 
-# -- tools that fail
-# --------------------------------------------------------------------------------
+# -- tools that fail -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,8 +149,7 @@ def test_a_step_says_whether_its_tool_failed(ask: Client, step: Any, code: str |
         assert (got["step"], got["done"]) == (1, False)
 
 
-# -- ready, and the end
-# -----------------------------------------------------------------------------
+# -- ready, and the end ----------------------------------------------------------------------------
 
 
 def test_a_state_that_cannot_be_written_is_not_ready_and_one_that_can_is(

@@ -47,7 +47,7 @@ def test_results_come_in_order_with_rewards_and_stages(ask: Client) -> None:
 
 def test_ids_of_a_request_come_back(ask: Client) -> None:
     asked = of("single", ("t3", "6"), ("t4", "6"))
-    asked["items"][0]["id"] = "mine"
+    asked["items"][0]["id"] = "mine"  # type: ignore[index]
     asked["items"][1]["id"] = -7  # type: ignore[index]
 
     assert [each["id"] for each in ask("POST", PATH, asked).body["results"]] == ["mine", -7]

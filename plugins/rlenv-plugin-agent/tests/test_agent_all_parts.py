@@ -60,11 +60,13 @@ use = "agent/state"
 [[task]]
 id = "refund"
 prompt = "Serve the customer."
-answer = { tables = { orders = { changed = [{ id = 2, state = "refunded" }] } }, files = { "done.txt" = "order 2" } }
+answer = { tables = { orders = { changed = [{ id = 2, state = "refunded" }] } }, \
+files = { "done.txt" = "order 2" } }
 
 [task.info.gold]
 calls = [
-    { name = "sql", arguments = { statement = "UPDATE orders SET state = 'refunded' WHERE id = 2" } },
+    { name = "sql", \
+arguments = { statement = "UPDATE orders SET state = 'refunded' WHERE id = 2" } },
     { name = "file_write", arguments = { file = "done.txt", content = "order 2" } },
 ]
 reply = "It is refunded."

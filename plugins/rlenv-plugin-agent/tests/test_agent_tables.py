@@ -112,8 +112,12 @@ def test_functions_that_differ_have_other_fingerprints() -> None:
 
 FINGERPRINT = """
 from rlenv import Environment
-tables = {"harness": {"kind": "tool-use", "tools": ["calculator", "sqlite"]}, "subagent": {"tools": ["calculator"]}}
-print(Environment.from_dict({"name": "e", **tables, "state": {}, "stage": [{"use": "core/equal"}]}).fingerprint)
+tables = {
+    "harness": {"kind": "tool-use", "tools": ["calculator", "sqlite"]},
+    "subagent": {"tools": ["calculator"]},
+}
+given = {"name": "e", **tables, "state": {}, "stage": [{"use": "core/equal"}]}
+print(Environment.from_dict(given).fingerprint)
 """
 
 
@@ -135,7 +139,7 @@ def test_show_tells_what_tools_and_state_an_episode_has() -> None:
     tables = {"state": {"values": {"day": 3}}, "subagent": {"tools": ["calculator"]}}
     stages = [{"use": "core/equal"}]
     env = Environment.from_dict({"name": "e", "stage": stages, **tables})
-    state = env.tables["state"].show()
+    state = env.tables["state"].show()  # type: ignore[attr-defined]
     subagent = env.tables["subagent"].show()  # type: ignore[attr-defined]
 
     assert state == "S  per-episode, values day"
@@ -144,7 +148,7 @@ def test_show_tells_what_tools_and_state_an_episode_has() -> None:
 
 def test_show_tells_what_an_episode_is_made_of(folder: Path) -> None:
     env = Environment.from_file(folder / "env.toml")
-    harness = env.tables["harness"].show()
+    harness = env.tables["harness"].show()  # type: ignore[attr-defined]
     config = env.tables["config"].show()  # type: ignore[attr-defined]
 
     assert harness.startswith("H  tool-use, at most 5 turns, 1 tool, user ./tools.py:user")

@@ -67,7 +67,11 @@ def offered(served: Served, session: Session | None = None) -> list[dict[str, ob
 
 
 async def tools_of(
-    sessions: Sessions, tenant: Tenant, served: Served, id: str | None, schema: str
+    sessions: Sessions,
+    tenant: Tenant,
+    served: Served,
+    id: str | None,  # noqa: A002 - the field's name
+    schema: str,
 ) -> dict[str, object]:
     """The tools of an episode, as of ``listing``; those of every episode where none runs."""
     session = None

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from prometheus_client import Counter
 from rlenv import ConfigError
@@ -119,6 +119,11 @@ class Once(logging.Handler):
             logger.warning("traces are not written: %s %s", record.getMessage(), why)
 
 
+def _opened(path: str) -> TextIO:
+    opener = partial(os.open, mode=0o600)
+    return open(path, "a", ROOM, "utf-8", opener=opener)
+
+
 def begin(target: str, metrics: Metrics) -> Callable[[], None]:
     """Write traces from now on, until what this returns is called.
 
@@ -135,11 +140,7 @@ def begin(target: str, metrics: Metrics) -> Callable[[], None]:
 
     os.environ.setdefault("OTEL_SERVICE_NAME", "rlenv")
     try:
-        file = (
-            None
-            if target == "otlp"
-            else open(target, "a", ROOM, "utf-8", opener=partial(os.open, mode=0o600))
-        )
+        file = None if target == "otlp" else _opened(target)
     except OSError as error:
         raise ConfigError(
             f"--trace {target}: {error.strerror}; name a file that can be written, or otlp"

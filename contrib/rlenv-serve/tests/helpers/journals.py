@@ -83,3 +83,8 @@ def add_episodes(file: Path, episodes: int, steps: int) -> None:
                 for step in range(1, steps + 1)
             ),
         )
+
+
+async def trajectories(journal: Journal) -> list[bytes]:
+    """That no store has."""
+    return [held for _, held in await journal.outbox(99)]

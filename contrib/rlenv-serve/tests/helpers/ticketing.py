@@ -69,8 +69,8 @@ def lose(server: Server) -> None:
 
     def gone() -> bool:
         # Again and again: in Python 3.11 `asyncio.wait_for`, with which redis-py sends, drops a
-        # cancellation that meets its
-        # result (https://github.com/python/cpython/issues/86296).
+        # cancellation that meets its result
+        # (https://github.com/python/cpython/issues/86296).
         loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in live.values()])
         return not live
 

@@ -50,8 +50,7 @@ class TokenSequence:
 
 
 def token_sequences(trajectory: Trajectory, *, inexact: bool = False) -> list[TokenSequence]:
-    """The sequences of a trajectory, in which the mask is 1 exactly for the ids that the policy
-    sampled.
+    """The sequences of a trajectory; the mask is 1 exactly for ids that the policy sampled.
 
     A call is joined to those before it only if its prompt begins with their ids.  Otherwise a
     sequence begins: after a change of the history, or where a chat template writes an earlier turn

@@ -43,8 +43,7 @@ def trl_reward(
     name: str = "rlenv",
     patience: int = 10,
 ) -> TrlReward:
-    """The environment as an async reward function of TRL, which returns None for an unscored
-    response.
+    """The environment as an async reward function of TRL; None for an unscored response.
 
     Pass it alone: ``GRPOTrainer(reward_funcs=trl_reward("env.toml", also=[other]))``.  TRL counts
     None as 0
@@ -70,13 +69,22 @@ def trl_reward(
     columns = Columns(answer, tuple(info), id)
     factors = checked_weights(weights, 1 + len(also))
     steps = checked_weight(step_weight)
-    return TrlReward(env, columns, tuple(also), factors, steps, name, Patience(patience))
+    return TrlReward(
+        source=env,
+        columns=columns,
+        also=tuple(also),
+        weights=factors,
+        step_weight=steps,
+        name=name,
+        patience=Patience(patience),
+    )
 
 
 @define(slots=False, eq=False)
 class TrlReward:
-    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``; may be
-    pickled.
+    """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``.
+
+    It may be pickled.
     """
 
     _source: AnyEnvironment

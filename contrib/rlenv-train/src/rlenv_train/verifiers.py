@@ -24,8 +24,7 @@ def verifiers_reward(
     id: str = "id",  # noqa: A002 - the field's name
     name: str = "rlenv",
 ) -> RewardV1:
-    """The environment as an async reward of verifiers 0.4, which raises TaskError for an unscored
-    response.
+    """The environment as an async reward of verifiers 0.4; unscored raises TaskError.
 
     Name it in a configuration: ``rewards.rlenv = { fn = "rewards.py:reward" }``.  The scores of
     stages become

@@ -23,11 +23,13 @@ async def later(prompts, completions, solution):
     return [2.0 if text == gold else -1.0 for text, gold in zip(completions, solution)]
 
 def chat(prompts, completions, answer, **kwargs):
-    assert prompts == [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "1+1="}]]
+    system = {"role": "system", "content": "Be brief."}
+    assert prompts == [[system, {"role": "user", "content": "1+1="}]]
     return [float(messages[-1]["content"] == gold) for messages, gold in zip(completions, answer)]
 
 def columns(prompts, completions, level, answer=None, **kwargs):
-    assert (prompts, completions, level, answer, sorted(kwargs)) == (["1+1="], ["2"], [3], ["2"], ["log_extra", "log_metric"])
+    assert (prompts, completions, level, answer) == (["1+1="], ["2"], [3], ["2"])
+    assert sorted(kwargs) == ["log_extra", "log_metric"]
     return [1.0]
 
 def logs(completions, log_metric, log_extra):
@@ -89,7 +91,8 @@ def backtracks(completions, **_):
 VERL = """
 def compute_score(data_source, solution_str, ground_truth, extra_info=None):
     assert (data_source, extra_info) == ("sums", {"level": 3})
-    return {"score": 1.0 if solution_str == ground_truth else -1.0, "acc": solution_str == ground_truth, "gold": ground_truth}
+    right = solution_str == ground_truth
+    return {"score": 1.0 if right else -1.0, "acc": right, "gold": ground_truth}
 
 async def later(data_source, solution_str, ground_truth, **kwargs):
     return float(solution_str == ground_truth)

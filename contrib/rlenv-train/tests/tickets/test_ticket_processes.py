@@ -28,7 +28,10 @@ def noted(response):
     return len(response) / 10
 
 def main():
-    with Environment("noted", noted, [Task("q", id="q")]) as env, Tickets(env, sys.argv[1], judges=2) as tickets:
+    with (
+        Environment("noted", noted, [Task("q", id="q")]) as env,
+        Tickets(env, sys.argv[1], judges=2) as tickets,
+    ):
         for n in range(int(sys.argv[3])):
             ticket = tickets.submit("q", "x" * (n % 9) + "y")
             print(ticket.id, n % 9, flush=True)

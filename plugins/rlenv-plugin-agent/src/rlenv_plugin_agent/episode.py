@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
 
 from .actions import action_of
-from .answers import CALLS, Asked, Observe, Said, answer_calls, answer_of_user
+from .answers import Observe
 from .contexts import Count, Record, Views, counter, guarded
+from .episode_answers import EpisodeAnswers, Info
 from .ledger import Ledger
 from .messages import (
     Action,
@@ -31,26 +31,26 @@ from .read_only import ReadOnlyList, read_only_message, read_only_messages
 from .recorded import check_present, check_recorded
 from .state.held import hold
 from .state.world import World
-from .steps import ENDINGS, TERMINATED, TRUNCATED, Call, Step, Stop, Turn
+from .steps import TERMINATED, TRUNCATED, Call, Step, Stop, Turn
 from .tables import Config, Harness
-from .tools.calling import observe
 from .tools.catalog.resources import Resources
 from .tools.context import ToolContext
-from .tools.errors import EpisodeError, UnreachableTask, error_text, fault_of
+from .tools.errors import EpisodeError, UnreachableTask, fault_of
 from .tools.subagent import Actor
 from .tools.tool import Tool, ToolSource, open_tools
 from .user import End
-from .waiting import Waits, arun, at_once, has_loop, result_of, run, wait
+from .waiting import Waits, arun, result_of, run, wait
 
 if TYPE_CHECKING:
     from .state.held import Held, Holder
 
 Evaluate: TypeAlias = Callable[[Task, Trajectory], Verdict | Awaitable[Verdict]]
-Info: TypeAlias = dict[str, object]
 GO_ON = "No tool was called. Go on, and call done when the task is finished."
 
 
-class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]):
+class Episode(
+    EpisodeAnswers, AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]
+):
     """One task at a time, turn after turn, judged at the end by the stages of the environment.
 
     ``messages`` is the whole conversation and ``view`` what of it the policy is given, both of
@@ -87,7 +87,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self.config = (config if isinstance(config, Config) else Config()).at(training_step)
         self._use(self.harness.named)
         self.start = ""  # the digest of the state that the episode began with, "" without [state]
-        self.seed, self.ledger = 0, Ledger(self.config.budgets, self.harness.turn_limit)
+        self.seed = 0
+        self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         self.messages: list[Message] = []
         self.view: ReadOnlyList[Message] = ReadOnlyList()
         self.task: Task | None = None
@@ -156,55 +157,6 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self.messages.append(message)
         return message
 
-    def _called(self, asked: Sequence[Asked]) -> Waits[Said]:
-        """An observation for each call, without an event loop where no tool needs one."""
-        named = [each for call in asked if (each := self.named.get(call["name"]))]
-        aside = [each for each in named if each.where != "inline"]
-        together = len(asked) > 1 and bool(aside) and not any(each.stateful for each in named)
-        blocks = not (together or has_loop() or any(each.is_async for each in aside))
-        work = self._answers(asked, together=together)
-        if (blocks or not aside) and self._is_plain and self.ledger.left is None:
-            return at_once(work)
-        return (yield from wait(work))
-
-    async def _answers(self, asked: Sequence[Asked], *, together: bool) -> Said:
-        """An observation for each call; a call that ends the episode ends it when all are
-        answered.
-        """
-        limit = min(CALLS, self.ledger.calls_left)
-        found = await answer_calls(asked, self._call, limit, together=together)
-        self.ledger.calls_left -= len(asked[:CALLS])
-        if self.harness.kind == "agentic":
-            self.stop = next(
-                (ENDINGS[each["name"]] for each in asked[:limit] if each["name"] in ENDINGS), None
-            )
-        return found
-
-    def _use(self, named: Mapping[str, Tool]) -> None:
-        self.named = named
-        self.tools = [each.offered for each in named.values()]
-
-    def _plain(self, name: str, arguments: str, context: ToolContext) -> Awaitable[str]:
-        return observe(self.named, name, arguments, context)
-
-    async def _call(self, asked: Asked) -> str:
-        try:
-            made = self._observe(asked["name"], asked["arguments"], self._context)
-            left = self.ledger.left
-            return await (made if left is None else asyncio.wait_for(made, left))
-        except TimeoutError:
-            return error_text("timeout", asked["name"], "the time of the episode is over")
-
-    def _ask(self, value: object) -> Waits[tuple[list[Message], Info]]:
-        """What the user answers, as a message and as it is."""
-        assert self._user is not None
-        found = yield from answer_of_user(self._user, value, self.ledger.left)
-        if isinstance(found, End):
-            self.stop = "done"
-            found = found.observation
-        answers = [] if found is None else [{"role": "user", "content": text_of(found)}]
-        return [*answers], {"observation": found}
-
     def _observed(self, answers: Sequence[Message], calls: tuple[Call, ...]) -> None:
         """Take in the answers, and stop at a limit."""
         marks = tuple(self._context.marks)
@@ -251,7 +203,14 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
     def _fail(self, fault: Fault) -> Waits[Step]:
         """The environment failed: unscored."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
-        self.verdict = Verdict(None, (), None, self.env.fingerprint, None, fault)
+        self.verdict = Verdict(
+            value=None,
+            results=(),
+            stopped_at=None,
+            fingerprint=self.env.fingerprint,
+            raw=None,
+            fault=fault,
+        )
         yield from self._leave()
         return self._end(self.verdict, [], {})
 

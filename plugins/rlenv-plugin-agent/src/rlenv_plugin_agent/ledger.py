@@ -67,7 +67,16 @@ class Ledger:
         tokens = estimate if told is None else len(told.ids)
         waited = self._acted - self._observed
         seconds = now - self._acted
-        self.trace.append(Turn(waited, seconds, tokens, told is not None, calls, marks))
+        self.trace.append(
+            Turn(
+                waited=waited,
+                seconds=seconds,
+                tokens=tokens,
+                exact=told is not None,
+                calls=calls,
+                marks=marks,
+            )
+        )
         self._tokens_left -= tokens
         self._observed = now
 

@@ -184,9 +184,7 @@ def calls_of(message: Message) -> list[dict[str, str]]:
 
 
 def copies(messages: Sequence[Message]) -> list[Message]:
-    """Copies of messages, or of the schemas of tools, as plain dicts and lists that may be
-    changed.
-    """
+    """Copies of messages, or of the schemas of tools, as plain dicts and lists to change."""
     return [{k: v if type(v) is str else _copied(v) for k, v in each.items()} for each in messages]
 
 

@@ -102,18 +102,25 @@ def _rollout(row: _Row) -> Rollout:
     if row.verdict.value is not None:
         Outcome(row.verdict.value)  # raises for what is no reward
     trace = tuple(
-        Turn(waited, seconds, tokens, exact, tuple([Call(*call) for call in calls]), tuple(marks))
+        Turn(
+            waited=waited,
+            seconds=seconds,
+            tokens=tokens,
+            exact=exact,
+            calls=tuple([Call(*call) for call in calls]),
+            marks=tuple(marks),
+        )
         for waited, seconds, tokens, exact, calls, marks in row.trace
     )
     trajectory = Trajectory(row.messages, row.tokens)
     return Rollout(
-        row.task,
-        trajectory,
-        trace,
-        row.verdict,
-        row.stop,
-        row.seconds,
-        row.seed,
-        row.children,
-        row.start,
+        task=row.task,
+        trajectory=trajectory,
+        trace=trace,
+        verdict=row.verdict,
+        stop=row.stop,
+        seconds=row.seconds,
+        seed=row.seed,
+        children=row.children,
+        start=row.start,
     )

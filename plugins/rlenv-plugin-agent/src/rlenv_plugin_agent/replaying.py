@@ -47,8 +47,7 @@ class Divergence:
 
 
 def replay(rollout: Rollout, env: Environment) -> Divergence | None:
-    """Play the messages of a rollout again: what differs first from what it says, None where
-    nothing does.
+    """Play the messages of a rollout again: the first difference, None where there is none.
 
     The seconds in errors of tools do not count.
 

@@ -21,7 +21,8 @@ from .tools.subagent import begun, replied
 from .user import End
 
 ASKED = """\
-Another model was given the task below. Point out what is wrong with its answer and how to correct it.
+Another model was given the task below. Point out what is wrong with its answer and how \
+to correct it.
 
 Task:
 {task}
@@ -34,7 +35,8 @@ OVER = "<end>"  # what a simulated user writes when the conversation is over
 RULES = """\
 {instructions}
 
-You are the user in this conversation, and the other side is an assistant. Write what the user says next, and nothing
+You are the user in this conversation, and the other side is an assistant. Write what the user \
+says next, and nothing
 else. When the user has what they want, or gives up, write {over}."""
 
 
@@ -96,8 +98,7 @@ class Speaker:
 async def criticize(
     env: Environment, task: Task, solver: Policy, critic: Policy, seed: int = 0
 ) -> tuple[Part, Part, Part, Part]:
-    """Play an episode, let a critic comment on the answer, and play it again with the comment and
-    without.
+    """Play an episode, and again with and without the comment of a critic on the answer.
 
     The critic is paid with the reward of the attempt with its comment less that of the control, in
     which the solver is only told to try again.  So it is not paid for what a second attempt gains

@@ -198,15 +198,15 @@ def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
     assert stop is not None
     children = tuple(actor.children)
     return Rollout(
-        task,
-        made,
-        tuple(episode.trace),
-        verdict,
-        stop,
-        seconds,
-        episode.seed,
-        children,
-        episode.start,
+        task=task,
+        trajectory=made,
+        trace=tuple(episode.trace),
+        verdict=verdict,
+        stop=stop,
+        seconds=seconds,
+        seed=episode.seed,
+        children=children,
+        start=episode.start,
     )
 
 
@@ -220,8 +220,18 @@ def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) ->
         seed: that it would have had.
     """
     found = task if isinstance(task, Task) else Task(task)
-    verdict = Verdict(None, (), None, env.fingerprint, None, fault)
-    return Rollout(found, Trajectory(found.messages), (), verdict, "error", 0.0, seed)
+    verdict = Verdict(
+        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
+    )
+    return Rollout(
+        task=found,
+        trajectory=Trajectory(found.messages),
+        trace=(),
+        verdict=verdict,
+        stop="error",
+        seconds=0.0,
+        seed=seed,
+    )
 
 
 async def arollouts(
@@ -233,8 +243,7 @@ async def arollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> AsyncGenerator[tuple[int, Rollout]]:
-    """Play many episodes at once: (index of the task from 0, rollout) pairs, each as soon as it is
-    done.
+    """Play many episodes at once: (index of the task, rollout) pairs, each when it is done.
 
     An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others
     go on.  Where it returns what is no action, the kind is ``input``.
@@ -305,8 +314,7 @@ def rollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> Iterator[tuple[int, Rollout]]:
-    """``arollouts`` for callers without an event loop; the episodes run on a loop in the
-    background.
+    """``arollouts`` for callers without an event loop; episodes run on one in the background.
 
     Args:
         env: as for ``rollout``.

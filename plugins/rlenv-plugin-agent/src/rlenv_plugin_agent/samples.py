@@ -118,12 +118,12 @@ def _sample(run: Sequence[Turn], verdict: Verdict) -> Sample:
     scored = [(turn, score) for turn, score in _steps(verdict.results) if turn >= 0]
     steps = [(ends[turn], score) for turn, score in scored if turn in ends]
     return Sample(
-        first.prompt_ids,
-        ids,
-        tuple(mask),
-        tuple(logprobs) if known else None,
-        verdict.value,
-        tuple(steps),
+        prompt_ids=first.prompt_ids,
+        ids=ids,
+        mask=tuple(mask),
+        logprobs=tuple(logprobs) if known else None,
+        reward=verdict.value,
+        steps=tuple(steps),
     )
 
 

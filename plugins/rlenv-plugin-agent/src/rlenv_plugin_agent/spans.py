@@ -37,8 +37,7 @@ class Span:
 
 
 def episode_span(episode: Episode) -> Span:
-    """An episode that has ended: its turns, each with the policy's time and the calls of tools, and
-    its verdict.
+    """An episode that has ended, with a span for each turn and one for its verdict.
 
     What subagents did is in the call that started them: the log of an episode has no times of it.
     """
@@ -84,7 +83,9 @@ def verdict_span(verdict: Verdict) -> Span:
         "rlenv.stopped_at": verdict.stopped_at,
         "rlenv.fingerprint": verdict.fingerprint,
     }
-    error = "" if verdict.scored else verdict.fault.kind if verdict.fault else "error"
+    error = ""
+    if not verdict.scored:
+        error = verdict.fault.kind if verdict.fault else "error"
     return Span("verdict", sum(each.seconds for each in stages), about, error, stages)
 
 

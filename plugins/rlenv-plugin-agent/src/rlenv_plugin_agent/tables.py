@@ -124,9 +124,7 @@ class Harness:
 
 @tool(category="episode", deterministic=True, where="inline")
 def done() -> str:
-    """End the episode.  Write the final answer, if one is asked for, as the text of the same
-    message.
-    """
+    """End the episode.  Write the final answer, if one is asked for, as the text of the same message."""  # noqa: E501 - a policy reads it as it stands
     return "The episode has ended."
 
 

@@ -30,9 +30,7 @@ class End:
 
 @frozen(slots=False)
 class User(Coded):
-    """A function that answers the policy; it takes any of action, task, seed and context by
-    name.
-    """
+    """A function that answers the policy; it takes any of action, task, seed and context."""
 
     def __attrs_post_init__(self) -> None:
         if {*self.names} - {*GIVEN} or "action" not in self.names:

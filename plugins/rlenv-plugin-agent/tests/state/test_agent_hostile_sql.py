@@ -35,7 +35,8 @@ use = "agent/state"
 [[task]]
 id = "t"
 prompt = "Add a note: more."
-answer = {{ tables = {{ notes = {{ added = [{{ id = {{ any = true }}, text = "more" }}] }}{listed} }}{allow} }}
+answer = {{ tables = {{ notes = {{ added = [{{ id = {{ any = true }}, text = "more" }}] }}{listed} \
+}}{allow} }}
 info = {{ gold = {{ calls = [{gold}] }} }}
 """
 GOLD = '{{ name = "sqlite", arguments = {{ statement = "{0}" }} }}'

@@ -46,8 +46,10 @@ use = "agent/state"
 [[task]]
 id = "t"
 prompt = "Add a note: more."
-answer = {{ tables = {{ notes = {{ added = [{{ id = {{ any = true }}, text = "more" }}] }} }}, allow = ["tables.log"] }}
-info = {{ gold = {{ calls = [{{ name = "sqlite", arguments = {{ statement = "INSERT INTO notes(text) VALUES ('more')" }} }}] }} }}
+answer = {{ tables = {{ notes = {{ added = [{{ id = {{ any = true }}, text = "more" }}] }} }}, \
+allow = ["tables.log"] }}
+info = {{ gold = {{ calls = [{{ name = "sqlite", \
+arguments = {{ statement = "INSERT INTO notes(text) VALUES ('more')" }} }}] }} }}
 """
 SOLVES = "INSERT INTO notes(text) VALUES ('more')"
 

@@ -47,7 +47,8 @@ use = "agent/state"
 id = "t"
 prompt = "Add a note: more."
 answer = { tables = { notes = { added = [{ id = { any = true }, text = "more" }] } } }
-info = { gold = { calls = [{ name = "sqlite", arguments = { statement = "INSERT INTO notes(text) VALUES ('more')" } }] } }
+info = { gold = { calls = [{ name = "sqlite", \
+arguments = { statement = "INSERT INTO notes(text) VALUES ('more')" } }] } }
 """
 
 
@@ -148,7 +149,12 @@ from rlenv.authoring import File
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.table import State
 
-state = State("persistent", schema=File(sys.argv[1] + "/s.sql"), world=File(sys.argv[1] + "/worlds/w.sqlite"), values={"n": 0})
+state = State(
+    "persistent",
+    schema=File(sys.argv[1] + "/s.sql"),
+    world=File(sys.argv[1] + "/worlds/w.sqlite"),
+    values={"n": 0},
+)
 
 
 async def lived(seed):

@@ -18,7 +18,8 @@ TASKS = "\n".join(
 id = "t{n}"
 prompt = "Note {n} is done."
 answer = {{ tables = {{ notes = {{ changed = [{{ id = {n}, text = "done" }}] }} }} }}
-info = {{ gold = {{ calls = [{{ name = "sqlite", arguments = {{ statement = "UPDATE notes SET text = 'done' WHERE id = {n}" }} }}] }} }}
+info = {{ gold = {{ calls = [{{ name = "sqlite", \
+arguments = {{ statement = "UPDATE notes SET text = 'done' WHERE id = {n}" }} }}] }} }}
 """
     for n in (1, 2, 3)
 )

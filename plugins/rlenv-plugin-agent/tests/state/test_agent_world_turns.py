@@ -39,7 +39,8 @@ use = "agent/state"
 id = "close"
 prompt = "Close order 2."
 answer = { tables = { orders = { changed = [{ id = 2, state = "closed" }] } } }
-info = { gold = { calls = [{ name = "sqlite", arguments = { statement = "UPDATE orders SET state = 'closed' WHERE id = 2" } }] } }
+info = { gold = { calls = [{ name = "sqlite", \
+arguments = { statement = "UPDATE orders SET state = 'closed' WHERE id = 2" } }] } }
 """
 TASK = Task("p", id="t")
 

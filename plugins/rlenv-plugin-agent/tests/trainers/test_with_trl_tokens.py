@@ -33,12 +33,8 @@ WIRES = str(Path(__file__).parents[1] / "tokens" / "wires")
 if WIRES not in sys.path:
     sys.path.append(WIRES)
 
-from token_model import (
-    TOKENIZER,
-    encode,
-    make_tokenizer,
-)
-from token_play import answered, samples  # noqa: E402
+from token_model import TOKENIZER, encode, make_tokenizer  # noqa: E402 - found as above
+from token_play import answered, samples  # noqa: E402 - as above
 
 torch.set_num_threads(1)
 TEMPLATES = ["qwen2_5", "qwen3", "qwen3_instruct_2507"]

@@ -33,9 +33,8 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from rlenv_serve.visible_logs import show_visibly
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
-# Seconds in which a server has ended: what is open is closed behind the grace.  `stop_grace_period`
-# of compose.yaml is
-# longer.
+# Seconds in which a server has ended: what is open is closed behind the grace.
+# `stop_grace_period` of compose.yaml is longer.
 LONGEST_END = GRACE + LAST + CLOSE + DATABASE_END + TRACE_LAST + 1
 MEMORY = (
     "trajectories are kept in the memory of this process, so other servers of this --state do not"
@@ -185,17 +184,21 @@ def command(
             catalog, keys=known, limits=_limits(limits), journal=journal, trajectories=kept
         )
         if trace is not None:
-            try:
-                opened.callback(begin(trace, server.metrics))
-            except ImportError:
-                raise ConfigError(
-                    "--trace needs the packages of OpenTelemetry: pip install"
-                    ' "./contrib/rlenv-serve[opentelemetry]", in a clone'
-                ) from None
+            _begin_trace(trace, server, opened)
         if quota:
             server.metrics.show_sandboxes(quota.gauges())
         _warn(state, kept)
         _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
+
+
+def _begin_trace(target: str, server: Server, opened: ExitStack) -> None:
+    try:
+        opened.callback(begin(target, server.metrics))
+    except ImportError:
+        raise ConfigError(
+            "--trace needs the packages of OpenTelemetry: pip install"
+            ' "./contrib/rlenv-serve[opentelemetry]", in a clone'
+        ) from None
 
 
 def _warn(state: str, kept: TrajectoryStore) -> None:

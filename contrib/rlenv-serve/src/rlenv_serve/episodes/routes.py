@@ -131,13 +131,13 @@ async def begin(call: Call) -> object:
         call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=idempotency_key(call)
     )
     return EpisodeBegun(
-        session.id,
-        served.name,
-        str(task.id),
-        session.begun.agent,
-        session.first.messages,
-        offered(served, session),
-        session.first.value,
+        episode_id=session.id,
+        environment=served.name,
+        task_id=str(task.id),
+        agent_id=session.begun.agent,
+        observation=session.first.messages,
+        tools=offered(served, session),
+        value=session.first.value,
     )
 
 
@@ -180,19 +180,21 @@ async def reward(call: Call) -> object:
     id_ = call.path["id"]
     entry, verdict = await sessions.verdict(await sessions.owner(call.tenant, id_), id_)
     counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
+    passed_tests, total_tests = counts
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
     passed = None if verdict.value is None else verdict.value >= mark
     stop = entry.ended.stop if entry.ended else ""
     return Reward(
-        verdict.value,
-        *counts,
-        "done",
-        passed,
-        stop,
-        fault_kind(verdict) or None,
-        verdict.fingerprint,
-        stage_rows(verdict, NOBODY),
+        reward=verdict.value,
+        tests_passed=passed_tests,
+        total_tests=total_tests,
+        status="done",
+        passed=passed,
+        stop_reason=stop,
+        fault=fault_kind(verdict) or None,
+        fingerprint=verdict.fingerprint,
+        stages=stage_rows(verdict, NOBODY),
     )
 
 
@@ -256,7 +258,12 @@ def state_of(entry: Entry, admission: Admission) -> EpisodeState:
     """An episode, from what the journal has of it."""
     found = status_of(entry, admission)
     return EpisodeState(
-        entry.begun.id, entry.begun.task, found.name, found.steps, found.stop, found.reason
+        id=entry.begun.id,
+        task_id=entry.begun.task,
+        status=found.name,
+        steps=found.steps,
+        stop_reason=found.stop,
+        reason=found.reason,
     )
 
 
@@ -273,46 +280,46 @@ def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
 
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint(
-        "POST",
-        "/episodes",
-        begin,
-        "Begin an episode",
-        NewEpisode,
-        EpisodeBegun,
-        201,
+        method="POST",
+        path="/episodes",
+        handler=begin,
+        summary="Begin an episode",
+        takes=NewEpisode,
+        gives=EpisodeBegun,
+        status=201,
         tag="episodes",
         errors=(404, 409, 503),
         headers=HEADERS,
     ),
     Endpoint(
-        "POST",
-        "/episodes/{id}/steps",
-        step,
-        "Take a step",
-        dict[str, object],
-        StepTaken,
+        method="POST",
+        path="/episodes/{id}/steps",
+        handler=step,
+        summary="Take a step",
+        takes=dict[str, object],
+        gives=StepTaken,
         tag="episodes",
         errors=(404, 409, 410, 504),
         headers=HEADERS,
     ),
     Endpoint(
-        "GET",
-        "/episodes/{id}",
-        state,
-        "What was accepted of an episode",
-        None,
-        EpisodeState,
+        method="GET",
+        path="/episodes/{id}",
+        handler=state,
+        summary="What was accepted of an episode",
+        takes=None,
+        gives=EpisodeState,
         tag="episodes",
         errors=(404,),
     ),
     # A monitor that looks with HEAD must not end an episode.
     Endpoint(
-        "GET",
-        "/episodes/{id}/reward",
-        reward,
-        "The reward; an open episode ends with this",
-        None,
-        Reward,
+        method="GET",
+        path="/episodes/{id}/reward",
+        handler=reward,
+        summary="The reward; an open episode ends with this",
+        takes=None,
+        gives=Reward,
         tag="episodes",
         errors=(404, 409, 410, 504),
         head=False,

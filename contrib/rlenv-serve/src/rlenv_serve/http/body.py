@@ -17,8 +17,7 @@ from .problems import Problem, invalid
 
 T = TypeVar("T")
 # Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and
-# others.  What a policy wrote may
-# hold one, and the whole request would be refused.
+# others.  What a policy wrote may hold one, and the whole request would be refused.
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,

@@ -77,7 +77,8 @@ class _Alarm:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.calls: dict[object, tuple[float, Callable[[], None]]] = {}
-        self._next, self._timer = math.inf, loop.call_later(0, self._ring)
+        self._next = math.inf
+        self._timer = loop.call_later(0, self._ring)
 
     def set(self, key: object, seconds: float, call: Callable[[], None]) -> None:
         due = self.loop.time() + seconds
@@ -87,7 +88,8 @@ class _Alarm:
     def _wake(self, due: float) -> None:
         if due < self._next:
             self._timer.cancel()
-            self._next, self._timer = due, self.loop.call_at(due, self._ring)
+            self._next = due
+            self._timer = self.loop.call_at(due, self._ring)
 
     def _ring(self) -> None:
         now = self.loop.time()

@@ -144,11 +144,7 @@ class Connections:
         if time.monotonic() < self._logged + LOG:
             return
         self._logged = time.monotonic()
-        logger.warning(
-            "%s connections are open, %s of them from %s; there may be %s, and %s of one address."
-            " Since the start %s that had brought no whole request were closed for others, and %s"
-            " were answered 503. Raise the limit of open files (`ulimit -n`) before the start, or"
-            " put a proxy in front of the server",
+        counts = [
             self.open,
             peer.open,
             name,
@@ -156,6 +152,13 @@ class Connections:
             self.of_peer,
             self._closed,
             self._refused,
+        ]
+        logger.warning(
+            "%s connections are open, %s of them from %s; there may be %s, and %s of one address."
+            " Since the start %s that had brought no whole request were closed for others, and %s"
+            " were answered 503. Raise the limit of open files (`ulimit -n`) before the start, or"
+            " put a proxy in front of the server",
+            *counts,
         )
 
 

@@ -160,11 +160,7 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
     if is_deep(encode(data), depth):
         return say(data)
     if (name := tool_of(data)) is not None:
-        given = data.get("arguments")
-        arguments = (
-            given if isinstance(given, Mapping) else {} if given is None else {"arguments": given}
-        )
-        return call(name, arguments)
+        return call(name, _arguments_of(data.get("arguments")))
     for key in SAID:
         if key in data:
             return say(data[key])
@@ -172,6 +168,12 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
         return Action("value", value=data[VALUE])
     others = [value for name, value in data.items() if name not in (*CALL_MEMBERS, METADATA)]
     return say(others[0] if len(others) == 1 and isinstance(others[0], str) else data)
+
+
+def _arguments_of(given: object) -> Mapping[str, object]:
+    if given is None:
+        return {}
+    return given if isinstance(given, Mapping) else {"arguments": given}
 
 
 def tool_of(data: Mapping[str, object]) -> str | None:

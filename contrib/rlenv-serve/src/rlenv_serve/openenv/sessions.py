@@ -87,7 +87,12 @@ class OpenEnvSessions:
         return made
 
     async def get(
-        self, tenant: Tenant, served: Served, id: str, *, attach: bool = False
+        self,
+        tenant: Tenant,
+        served: Served,
+        id: str,  # noqa: A002 - the field's name
+        *,
+        attach: bool = False,
     ) -> OpenEnvSession:
         """A session of this tenant; an open episode of it, by its id, is one too, also after a
         restart.

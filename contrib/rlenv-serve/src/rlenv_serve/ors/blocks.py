@@ -23,7 +23,9 @@ def blocks(content: object) -> list[Object]:
     """The content of a message: text, or parts of which images may be given in the URL itself."""
     if isinstance(content, str):
         return [text(content)] if content else []
-    found = content if isinstance(content, Sequence) else [] if content is None else [content]
+    if content is None:
+        return []
+    found = content if isinstance(content, Sequence) else [content]
     return [_block(each) for each in found]
 
 

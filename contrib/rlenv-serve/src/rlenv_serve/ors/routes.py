@@ -29,7 +29,9 @@ SESSIONS = frozenset(
 )
 
 
-def _row(method: str, name: str, handler: Handler, takes: object, *errors: int) -> Endpoint:
+def _row(
+    method: str, name: str, handler: Handler, takes: object, errors: tuple[int, ...] = ()
+) -> Endpoint:
     summary = (handler.__doc__ or "").split("\n")[0].rstrip(".")
     headers = OF_SESSION if name in SESSIONS else {}
     return Endpoint(
@@ -48,27 +50,27 @@ def _row(method: str, name: str, handler: Handler, takes: object, *errors: int) 
 ROOT = (
     _row("GET", "version", tasks.version, None),
     _row("GET", "list_environments", tasks.names, None),
-    _row("POST", "create_session", life.create_session, life.NewSession, 400),
-    _row("POST", "create", life.create, life.NewEnvironment, 400, 404, 429, 503),
-    _row("POST", "ping", life.ping, None, *GONE),
-    _row("POST", "delete", life.delete, None, 400, 404),
-    _row("POST", "delete_session", life.delete, None, 400, 404),
+    _row("POST", "create_session", life.create_session, life.NewSession, (400,)),
+    _row("POST", "create", life.create, life.NewEnvironment, (400, 404, 429, 503)),
+    _row("POST", "ping", life.ping, None, GONE),
+    _row("POST", "delete", life.delete, None, (400, 404)),
+    _row("POST", "delete_session", life.delete, None, (400, 404)),
 )
 OF_TASKS = (
-    _row("GET", "splits", tasks.splits, None, 404),
-    _row("POST", "tasks", tasks.tasks, tasks.OfSplit, 400, 404),
-    _row("POST", "num_tasks", tasks.num_tasks, tasks.OfSplit, 400, 404),
-    _row("POST", "task", tasks.task, tasks.OfIndex, 400, 404),
-    _row("POST", "task_range", tasks.task_range, tasks.OfRange, 400, 404),
+    _row("GET", "splits", tasks.splits, None, (404,)),
+    _row("POST", "tasks", tasks.tasks, tasks.OfSplit, (400, 404)),
+    _row("POST", "num_tasks", tasks.num_tasks, tasks.OfSplit, (400, 404)),
+    _row("POST", "task", tasks.task, tasks.OfIndex, (400, 404)),
+    _row("POST", "task_range", tasks.task_range, tasks.OfRange, (400, 404)),
 )
 OF_ENVIRONMENT = (
     *OF_TASKS,
-    _row("GET", "tools", life.tools, None, 404),
-    _row("GET", "task_tools", life.task_tools, None, *GONE),
-    _row("GET", "prompt", life.prompt, None, *GONE),
-    _row("GET", "messages", life.messages, None, *GONE),
-    _row("POST", "call", calls.call_tool, calls.ToolCall, *GONE, 429),
-    _row("POST", "score_group", calls.score_group, calls.Group, *GONE, 429),
+    _row("GET", "tools", life.tools, None, (404,)),
+    _row("GET", "task_tools", life.task_tools, None, GONE),
+    _row("GET", "prompt", life.prompt, None, GONE),
+    _row("GET", "messages", life.messages, None, GONE),
+    _row("POST", "call", calls.call_tool, calls.ToolCall, (*GONE, 429)),
+    _row("POST", "score_group", calls.score_group, calls.Group, (*GONE, 429)),
 )
 ENDPOINTS: Sequence[Endpoint] = (
     *ROOT,

@@ -20,7 +20,7 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem, not_found
 from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions import Session, Sessions
-from rlenv_serve.sessions.sessions import start_aside
+from rlenv_serve.sessions.aside import start_aside
 from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Entry
 
@@ -176,7 +176,10 @@ class OrsSessions:
             await self._sessions.forget(tenant, id)
 
     async def _forget_opening(
-        self, tenant: Tenant, id: str, opening: asyncio.Task[Session]
+        self,
+        tenant: Tenant,
+        id: str,  # noqa: A002 - as above
+        opening: asyncio.Task[Session],
     ) -> None:
         await asyncio.wait({opening})
         with suppress(Problem, asyncio.CancelledError):

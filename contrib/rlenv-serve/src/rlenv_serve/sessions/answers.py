@@ -51,13 +51,13 @@ class Answer(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
             return cls(number, messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
         return cls(
             number,
-            messages,
+            messages,  # type: ignore[arg-type] # as above
             value,
             done=True,
             stop=stop or "",
             reward=verdict.value,
             fault=fault_kind(verdict),
-        )  # type: ignore[arg-type] # as above
+        )
 
 
 def fault_kind(verdict: Verdict) -> str:

@@ -56,7 +56,14 @@ def end_of_lost(entry: Entry, why: str) -> tuple[Taken, Ended]:
     """
     number = entry.steps + 1
     fault = Fault(STOP, why)
-    verdict = Verdict(None, (), None, entry.begun.fingerprint, None, fault)
+    verdict = Verdict(
+        value=None,
+        results=(),
+        stopped_at=None,
+        fingerprint=entry.begun.fingerprint,
+        raw=None,
+        fault=fault,
+    )
     answer = Answer(number, done=True, stop=STOP, fault=STOP)
     taken = Taken(number, END.encoded(), answer.encoded())
     return taken, Ended(STOP, encode_verdict(verdict))

@@ -78,15 +78,15 @@ class Session:
         assert episode.trajectory is not None
         seconds = max(0.0, time.time() - self.begun.created)
         made = Rollout(
-            episode.task,
-            episode.trajectory,
-            tuple(episode.trace),
-            episode.verdict,
-            episode.stop or "error",
-            seconds,
-            self.begun.seed,
-            (),
-            episode.start,
+            task=episode.task,
+            trajectory=episode.trajectory,
+            trace=tuple(episode.trace),
+            verdict=episode.verdict,
+            stop=episode.stop or "error",
+            seconds=seconds,
+            seed=self.begun.seed,
+            children=(),
+            start=episode.start,
         )
         return Ended(made.stop, encode_verdict(made.verdict), finished(self.begun, made).encoded())
 

@@ -28,6 +28,7 @@ from rlenv_serve.trajectories.archive import Archive
 from .actions import END, Action
 from .admission import Admission
 from .answers import Answer, decode_verdict
+from .aside import start_aside
 from .lost import end_of_lost, is_lost, reason_of
 from .problems import FINISHED, LOST, EpisodeLost, failed, reused
 from .replay import replayed
@@ -41,23 +42,6 @@ ATTEMPTS = 20  # times that a step is taken anew since another process took one 
 LAST = 10.0
 ARCHIVE = 1.0  # seconds that the answer to the last step waits for the store of trajectories
 LARGEST = 32 << 20  # bytes of the answer to one step
-
-
-def start_aside(
-    work: Coroutine[object, object, T], tasks: set[asyncio.Task[object]]
-) -> asyncio.Task[T]:
-    """Begin what goes on when the client that asked for it goes away.
-
-    Args:
-        work: to be done.
-        tasks: have it until it is done.
-    """
-    task = asyncio.create_task(work)
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
-    # Whoever waits has the exception, if anyone still does.
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return task
 
 
 class Sessions:
@@ -116,16 +100,16 @@ class Sessions:
                 begin; 409 when the key was used for another one.
         """
         begun = Begun(
-            id or token_hex(16),
-            tenant.name,
-            served.name,
-            served.env.fingerprint,
-            str(task.id),
-            served.digest(task),
-            seed,
-            agent,
-            time.time(),
-            key,
+            id=id or token_hex(16),
+            tenant=tenant.name,
+            environment=served.name,
+            fingerprint=served.env.fingerprint,
+            task=str(task.id),
+            task_digest=served.digest(task),
+            seed=seed,
+            agent=agent,
+            created=time.time(),
+            key=key,
         )
         async with self.turns.of(tenant.name):
             return await self._shielded(self._begin(tenant, begun))

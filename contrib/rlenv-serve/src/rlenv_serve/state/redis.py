@@ -87,9 +87,8 @@ class RedisJournal:
 
     async def begin(self, begun: Begun, limit: int) -> Begun | None:
         """As of ``Journal``."""
-        found = await self._run(
-            "begin", begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now()
-        )
+        given = (begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now())
+        found = await self._run("begin", *given)
         return None if found is None else _begun(cast("bytes", found))
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
@@ -104,20 +103,14 @@ class RedisJournal:
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
-        return bool(
-            await self._run(
-                "commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end
-            )
-        )
+        given = (id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end)
+        return bool(await self._run("commit", *given))
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        found = cast(
-            "list[tuple[bytes, dict[bytes, bytes]]]",
-            await self._ask(
-                "XRANGE", f"{self._prefix}x", f"({after}" if after else "-", "+", "COUNT", limit
-            ),
-        )
+        start = f"({after}" if after else "-"
+        asked = ("XRANGE", f"{self._prefix}x", start, "+", "COUNT", limit)
+        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask(*asked))
         return [(name.decode(), held[b"trajectory"]) for name, held in found]
 
     async def archived(self, names: Sequence[str]) -> None:

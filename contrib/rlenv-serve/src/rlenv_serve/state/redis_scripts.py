@@ -30,7 +30,8 @@ return begun
 COMMIT = """
 local id, number, taken, token, now, stop, verdict, trajectory = unpack(ARGV)
 local episode = 'rlenv:e:' .. id
-local steps, ended, last, tenant = unpack(redis.call('HMGET', episode, 'steps', 'stop', 'token', 'tenant'))
+local held = redis.call('HMGET', episode, 'steps', 'stop', 'token', 'tenant')
+local steps, ended, last, tenant = unpack(held)
 if not steps then return 0 end
 if last == token then return 1 end
 if ended or tonumber(steps) ~= tonumber(number) - 1 then return 0 end
@@ -64,7 +65,8 @@ local now, keep, count = unpack(ARGV)
 now = math.max(tonumber(now), tonumber(redis.call('GET', 'rlenv:clock') or '0'))
 local told = string.format('%.6f', now)
 redis.call('SET', 'rlenv:clock', told)
-local old = redis.call('ZRANGE', 'rlenv:w', '-inf', '(' .. string.format('%.6f', now - tonumber(keep)), 'BYSCORE', 'LIMIT', 0, count)
+local before = '(' .. string.format('%.6f', now - tonumber(keep))
+local old = redis.call('ZRANGE', 'rlenv:w', '-inf', before, 'BYSCORE', 'LIMIT', 0, count)
 for _, id in ipairs(old) do forget(id) end
 return {{told, #old}}
 """
@@ -92,5 +94,6 @@ return found
 
 CLOCK = """
 local last = redis.call('ZRANGE', 'rlenv:w', 0, 0, 'REV', 'WITHSCORES')
-return string.format('%.6f', math.max(tonumber(redis.call('GET', 'rlenv:clock') or '0'), tonumber(last[2] or '0')))
+local clock = tonumber(redis.call('GET', 'rlenv:clock') or '0')
+return string.format('%.6f', math.max(clock, tonumber(last[2] or '0')))
 """

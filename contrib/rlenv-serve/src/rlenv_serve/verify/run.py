@@ -107,7 +107,17 @@ class Run:
         )
         for index in range(len(self.jobs)):
             if index not in self.verdicts:
-                self._add(index, Verdict(None, (), None, self.served.env.fingerprint, None, fault))
+                self._add(
+                    index,
+                    Verdict(
+                        value=None,
+                        results=(),
+                        stopped_at=None,
+                        fingerprint=self.served.env.fingerprint,
+                        raw=None,
+                        fault=fault,
+                    ),
+                )
 
     def result(self, index: int) -> VerifyResult:
         """One result, as the tenant may see it."""
@@ -117,13 +127,13 @@ class Run:
         rows = stage_rows(verdict, self.tenant)
         message = verdict.fault.message if sees_private(self.tenant) and verdict.fault else ""
         return VerifyResult(
-            self.jobs[index].id,
-            value,
-            passed,
-            fault_kind(verdict) or None,
-            rows,
-            verdict.fingerprint,
-            message,
+            id=self.jobs[index].id,
+            reward=value,
+            passed=passed,
+            fault=fault_kind(verdict) or None,
+            stages=rows,
+            fingerprint=verdict.fingerprint,
+            message=message,
         )
 
     async def encoded(self) -> list[bytes]:

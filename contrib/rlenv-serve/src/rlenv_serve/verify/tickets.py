@@ -71,16 +71,16 @@ class Tickets:
         # For an episode, what is the number of responses here is its task, and the number of bytes
         # its seed.
         begun = Begun(
-            token_hex(16),
-            owner,
-            asked.environment,
-            run.served.env.fingerprint,
-            str(len(asked.items)),
-            digest,
-            len(body),
-            "",
-            time.time(),
-            key,
+            id=token_hex(16),
+            tenant=owner,
+            environment=asked.environment,
+            fingerprint=run.served.env.fingerprint,
+            task=str(len(asked.items)),
+            task_digest=digest,
+            seed=len(body),
+            agent="",
+            created=time.time(),
+            key=key,
         )
         kept = await self.journal.begin(begun, await self._room(owner))
         if kept is None:

@@ -67,7 +67,14 @@ class Verifier:
                 "a response to task %.80r of %s could not be judged", job.task.id, served.name
             )
             fault = Fault("error", f"{type(error).__name__}: {error}")
-            verdict = Verdict(None, (), None, served.env.fingerprint, None, fault)
+            verdict = Verdict(
+                value=None,
+                results=(),
+                stopped_at=None,
+                fingerprint=served.env.fingerprint,
+                raw=None,
+                fault=fault,
+            )
         finally:
             self.turns.give(name, cost)
         self._learn(served, verdict)

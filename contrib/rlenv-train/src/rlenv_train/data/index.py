@@ -74,7 +74,14 @@ class Index:
             self.tasks.setdefault(task, [])
         else:
             length, digest = self._measured(row["row"], response)
-            entry = Scored(row["row"], place, reward, passed, length, digest)
+            entry = Scored(
+                row=row["row"],
+                place=place,
+                reward=reward,
+                passed=passed,
+                length=length,
+                digest=digest,
+            )
             self.tasks.setdefault(task, []).append(entry)
 
     def _measured(self, row: int, response: object) -> tuple[int, int]:

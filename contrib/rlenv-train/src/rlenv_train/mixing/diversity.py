@@ -67,7 +67,17 @@ def diversity(
         families = len(set(map(_family, found)))
         again = len(found) - len(prompts[name])
         kinds = tuple(sorted(set(archetypes(environments[name]))))
-        made.append(Member(name, kinds, share[name], len(found), families, again, both))
+        made.append(
+            Member(
+                name=name,
+                archetypes=kinds,
+                share=share[name],
+                tasks=len(found),
+                families=families,
+                duplicates=again,
+                shared=both,
+            )
+        )
     return Diversity(tuple(made))
 
 

@@ -102,7 +102,9 @@ class ScoringEngine(Environment):
         """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids
         that.
         """
-        self._telling, self._recorder, self._queue = RLock(), Recorder(), self._make_queue()
+        self._telling = RLock()
+        self._recorder = Recorder()
+        self._queue = self._make_queue()
         self._file = file
         self._before = dict[str, float]()
 

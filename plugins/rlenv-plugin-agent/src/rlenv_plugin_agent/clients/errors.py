@@ -6,9 +6,7 @@ from rlenv import RlenvError
 
 
 class EndpointError(RlenvError):
-    """The server is broken or set up wrongly: nothing that a policy does, so no reward follows from
-    it.
-    """
+    """The server is broken or set up wrongly: no act of a policy, so no reward follows."""
 
 
 class ContextExceeded(RlenvError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rlenv import Tokens
 
@@ -88,7 +88,11 @@ def arguments_of(written: object) -> dict[str, object] | None:
 
 
 def _is_flat(value: object, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner: Iterable[object] = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list):
+        inner = value
     return levels > 0 and all(_is_flat(each, levels - 1) for each in inner)
 
 

@@ -243,4 +243,11 @@ def token_endpoint(
     if form and form not in FORMATS:
         raise ConfigError(f"calls is {', '.join(FORMATS)}, not {calls!r}")
     server = Server(url.rstrip("/"), **network)
-    return TokenPolicy(server, model, renderer, wire, sampling or {}, form)
+    return TokenPolicy(
+        server=server,
+        model=model,
+        renderer=renderer,
+        wire=wire,
+        sampling=sampling or {},
+        calls=form,
+    )

@@ -22,9 +22,7 @@ Make: TypeAlias = Callable[..., Message]  # what is shown of a result
 
 
 class ContextOverflow(Exception):
-    """No view of the history that keeps what the context manager promises has room in the
-    budget.
-    """
+    """No view that keeps what the context manager promises has room in the budget."""
 
 
 class History:

@@ -44,8 +44,7 @@ def recency(messages: Messages, budget: int, count: Count, given: Given = None) 
 
 
 def markov(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a state and the last turn, from the first turn on: the next message depends on
-    nothing else.
+    """The task, a state and the last turn: the next message depends on nothing else.
 
     The state says how many turns and calls there were, and repeats the latest texts of the policy
     itself, as far as a quarter of the room goes.  So the policy should report in each message what
@@ -61,8 +60,7 @@ def markov(messages: Messages, budget: int, count: Count, given: Given = None) -
 
 
 def summary(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a summary and the latest turns; the summary names every reference that the policy
-    cited.
+    """The task, a summary that names every cited reference, and the latest turns.
 
     It has a line for each call, the latest ones where there is no room for all.  What tools said is
     not quoted.
@@ -87,8 +85,7 @@ def summary_by(write: Writer) -> Context:
 
 
 def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task and all turns, older results as stubs that name what the tool ``unfold`` shows
-    again.
+    """The task and all turns, older results as stubs that the tool ``unfold`` shows again.
 
     Where the stubs alone fill half of the room, the oldest turns are folded too: a note says which,
     and names every reference that the policy cited there.

@@ -104,11 +104,12 @@ def _played(audit: ModuleType, bench: Any, probe: object) -> object:
         (each for each in scored if each.is_finding), key=lambda each: -(each.reward or 0)
     )
     complete = len(found) == len(tasks) * len(ADVERSARIES)
+    clean = "clean" if complete else "incomplete"
     base = audit.probes.base
     hits = len({each.rollout.task.id for each in paid})
     return base.result(
         probe,
-        "found" if paid else "clean" if complete else "incomplete",
+        "found" if paid else clean,
         rate=audit.statistics.rate(hits, len({each.rollout.task.id for each in scored})),
         findings=tuple(_finding(audit, probe, each, stateful=stateful) for each in paid[:3]),
         figures={**_means(scored), "unscored": len(found) - len(scored)},

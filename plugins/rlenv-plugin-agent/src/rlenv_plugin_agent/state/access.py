@@ -170,14 +170,13 @@ def scoped(condition: str, table: Table) -> Iterator[tuple[str, str]]:
     bound = PARAMETER.sub(lambda m: f"{OWN}value('{m[1]}')" if m[1] else m[0], condition)
     rows = f"{OWN}rows_{table.name}"
     columns = ", ".join(map(quoted, table.columns))
-    yield (
-        rows,
-        (
-            f"CREATE TEMP VIEW {quoted(rows)} AS SELECT {columns} FROM main.{quoted(table.name)}"
-            f" WHERE ({bound}) LIMIT -1"
-        ),
+    seen = (
+        f"CREATE TEMP VIEW {quoted(rows)}"  # noqa: S608 - of the environment
+        f" AS SELECT {columns} FROM main.{quoted(table.name)} WHERE ({bound}) LIMIT -1"
     )
-    yield (
-        "",
-        f"CREATE TEMP VIEW {quoted(table.name)} AS SELECT * FROM temp.{quoted(rows)}",
+    hiding = (
+        f"CREATE TEMP VIEW {quoted(table.name)}"  # noqa: S608 - as above
+        f" AS SELECT * FROM temp.{quoted(rows)}"
     )
+    yield rows, seen
+    yield "", hiding

@@ -68,16 +68,8 @@ def differences(
         rows: object = differences_as_json(start, content, named, seconds, now)
     else:
         try:
-            rows = call(
-                TARGET,
-                start,
-                content,
-                named,
-                seconds,
-                now,
-                seconds=seconds,
-                memory_mb=_memory(size),
-            )
+            given = [start, content, named, seconds, now]
+            rows = call(TARGET, *given, seconds=seconds, memory_mb=_memory(size))
         except WorkExceeded as error:
             raise TooManyChanges(
                 f"what the episode changed could not be compared: {error}"
@@ -183,10 +175,14 @@ def _statement(name: str, columns: Sequence[str]) -> str:
     typed = [TYPED.format(column=quoted(each)) for each in columns]
     kinds = [" || ',' || ".join(typed[i : i + TYPES]) for i in range(0, len(typed), TYPES)]
     sides = " UNION ALL ".join(
-        f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quoted(name)}"
+        f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quoted(name)}"  # noqa: S608 - names are quoted
         for side, count in (("main", 1), ("start", -1))
     )
-    return f"SELECT sum(rlenv_count), {cells} FROM ({sides}) GROUP BY {', '.join([*exact, *kinds])} HAVING sum(rlenv_count) <> 0 LIMIT {MOST_ROWS + 1}"  # noqa: S608 - as above
+    return (
+        f"SELECT sum(rlenv_count), {cells} FROM ({sides})"  # noqa: S608 - as above
+        f" GROUP BY {', '.join([*exact, *kinds])}"
+        f" HAVING sum(rlenv_count) <> 0 LIMIT {MOST_ROWS + 1}"
+    )
 
 
 def _bytes(cell: Cell) -> int:

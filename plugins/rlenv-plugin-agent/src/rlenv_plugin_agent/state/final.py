@@ -89,8 +89,7 @@ def _finite(cell: Cell) -> Cell:
 
 @frozen
 class FinalState:
-    """How an episode left its state; made on the trusted side, when the last call of the policy has
-    ended.
+    """How an episode left its state; made on the trusted side after the last call.
 
     Args:
         values: the named values, as JSON.

@@ -147,12 +147,12 @@ class State:
         values = {**self.values, **added.values}
         digest = sha256(dumps([self.sha256, self.now, values, added.sql]).encode()).hexdigest()
         database = Database(
-            content,
-            tables,
-            self.access,
-            values,
-            self.now,
-            seed,
+            start=content,
+            tables=tables,
+            access=self.access,
+            values=values,
+            now=self.now,
+            seed=seed,
             written_rows=self.written_rows,
             written_mb=self.written_mb,
         )

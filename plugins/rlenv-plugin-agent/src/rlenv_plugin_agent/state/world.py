@@ -17,8 +17,7 @@ from .final import FinalState, changes, state_hash
 from .listing import Listing, listing
 
 # A moment of a world: values, tables, which tables and how many rows were written since the
-# beginning, and a snapshot of
-# the workspace.
+# beginning, and a snapshot of the workspace.
 Moment: TypeAlias = tuple[str, bytes, frozenset[str], int, str | None]
 
 

@@ -14,8 +14,7 @@ T = TypeVar("T")
 
 @define
 class ToolContext:
-    """A tool with a parameter of this type is given it; the policy neither sees nor sets that
-    parameter.
+    """A tool with a parameter of this type is given it; the policy does not see it.
 
     Args:
         task: what the policy may know of the task: ``Task.public()``.

@@ -15,8 +15,9 @@ class ToolError(Exception):
 
 
 class EpisodeError(VerifierFault):
-    """The environment failed, by no act of the policy: the episode ends with ``error`` and is
-    unscored.
+    """The environment failed, by no act of the policy: the episode is unscored.
+
+    It ends with ``error``.
 
     A tool, a user or a state raises it, as when a server of the operator is down.
 
@@ -31,8 +32,9 @@ class EpisodeError(VerifierFault):
 
 
 class UnreachableTask(EpisodeError):
-    """A task cannot be solved in the persistent world that earlier episodes left; another task may
-    be.
+    """A task cannot be solved in the persistent world that earlier episodes left.
+
+    Another task may be.
     """
 
 

@@ -256,7 +256,8 @@ class _Timed(Generic[T]):
         self.seconds = seconds
         self.watch = watch_of(loop)
         self.owner = Owner(tool)
-        self.began, self.before = monotonic(), self.watch.foreign(self.owner)
+        self.began = monotonic()
+        self.before = self.watch.foreign(self.owner)
 
     async def play(self) -> None:
         """Do the work, on the loop."""

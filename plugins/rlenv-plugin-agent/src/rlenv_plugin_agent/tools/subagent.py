@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable
 from itertools import zip_longest
@@ -221,11 +222,9 @@ def subagent(
         above = context.get(Actor)
         actor = above.child(name, policy, tokens, starts=starts, depth=depth)
         within = evolve(context, turn=0, parts={**context.parts, Actor: actor}, marks=[])
-        try:
+        with _as_fault_of(name):
             known = [*given, *(_held(above.tools(), each) for each in inherit)]
             inner = _Inner(actor, within, tools_by_name(known), is_own=policy is None)
-        except ConfigError as error:
-            raise EpisodeError(f"subagent {name}: {error}") from error
         try:
             return await inner.run(system_prompt, prompt, turns)
         finally:
@@ -239,6 +238,15 @@ def _check(name: str, **limits: int) -> None:
     for limit, value in limits.items():
         if type(value) is not int or value < 1:
             raise ConfigError(f"subagent {name}: {limit} is an integer ≥ 1, not {value!r}")
+
+
+@contextmanager
+def _as_fault_of(name: str) -> Iterator[None]:
+    """Raise what is wrong with the tools of a subagent as a fault of the environment."""
+    try:
+        yield
+    except ConfigError as error:
+        raise EpisodeError(f"subagent {name}: {error}") from error
 
 
 def _held(tools: Tools, name: str) -> Tool:

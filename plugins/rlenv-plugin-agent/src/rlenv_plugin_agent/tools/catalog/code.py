@@ -29,12 +29,11 @@ UNITTEST = (
 
 @tool(category="code execution", timeout=WAIT)
 async def python_interpreter(context: ToolContext, code: str) -> dict[str, object]:
-    """Run a Python program in the workspace; its variables are gone when it ends, and its files
-    stay.
+    """Run a Python program in the workspace; its variables are gone when it ends, and its files stay.
 
     Args:
         code: the whole program; print what you want to see.
-    """
+    """  # noqa: E501 - a policy reads it as it stands
     return await _python(context, code)
 
 
@@ -52,9 +51,7 @@ async def shell(context: ToolContext, command: str) -> dict[str, object]:
 
 @tool(category="code execution", timeout=WAIT)
 async def run_tests(context: ToolContext) -> dict[str, object]:
-    """Run the tests in the workspace, as ``unittest`` discovers them; others, unseen, may
-    decide.
-    """
+    """Run the tests in the workspace, as ``unittest`` discovers them; others, unseen, may decide."""  # noqa: E501 - a policy reads it as it stands
     return await _python(context, UNITTEST)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from posixpath import normpath
 
-from rlenv.sandbox import Workspace, WorkspaceError
+from rlenv.sandbox import Entry, Workspace, WorkspaceError
 
 from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.errors import ToolError
@@ -109,7 +109,11 @@ async def edit_file(context: ToolContext, file: str, code: str) -> str:
 
 @tool(category="file operations", deterministic=True)
 async def edit(
-    context: ToolContext, file: str, old: str, new: str, everywhere: bool = False
+    context: ToolContext,
+    file: str,
+    old: str,
+    new: str,
+    everywhere: bool = False,  # noqa: FBT001, FBT002 - a policy names its arguments
 ) -> str:
     """Replace a text in a file of the workspace by another.
 
@@ -132,6 +136,15 @@ async def edit(
     return f"{file}: replaced {count} time{'s' * (count > 1)}"
 
 
+def _line(entry: Entry) -> str:
+    """An entry as ``list`` shows it."""
+    if entry.kind == "directory":
+        return f"{entry.path}/"
+    if entry.kind == "link":
+        return f"{entry.path} -> {entry.target}"
+    return f"{entry.path} {entry.size}"
+
+
 @tool(name="list", category="file operations", deterministic=True)
 async def list_files(context: ToolContext, folder: str = "") -> str:
     """List the files of the workspace, with their sizes in bytes.
@@ -143,17 +156,6 @@ async def list_files(context: ToolContext, folder: str = "") -> str:
         entries = await workspace_of(context).list()
     above = normpath(place(folder) or ".")
     found = [each for each in entries if above == "." or each.path.startswith(f"{above}/")]
-    lines = [
-        (
-            f"{each.path}/"
-            if each.kind == "directory"
-            else (
-                f"{each.path} -> {each.target}"
-                if each.kind == "link"
-                else f"{each.path} {each.size}"
-            )
-        )
-        for each in found[:ENTRIES]
-    ]
+    lines = [_line(each) for each in found[:ENTRIES]]
     more = [f"[{len(found) - ENTRIES:,} more]"] if len(found) > ENTRIES else []
     return "\n".join([*lines, *more]) or "[empty]"

@@ -51,14 +51,13 @@ def todo(context: ToolContext, items: list[Item] | None = None) -> str:
 
 @tool(category="task management", deterministic=True)
 async def section_write(context: ToolContext, file: str, heading: str, text: str) -> str:
-    """Write one section of a Markdown file of the workspace: add it at the end, or replace what it
-    says.
+    """Write one section of a Markdown file of the workspace: add it at the end, or replace what it says.
 
     Args:
         file: the path of the file, relative to the workspace; it is made where it is missing.
         heading: the heading of the section, of level 2, without its marks.
         text: what the section says.
-    """
+    """  # noqa: E501 - a policy reads it as it stands
     if not heading.strip() or len(heading.splitlines()) > 1:
         raise ToolError("a heading is one line of text")
     workspace = workspace_of(context)

@@ -15,8 +15,8 @@ import sys
 import threading
 from typing import BinaryIO
 
-SOURCE = open(3, "rb", closefd=False)
-SINK = open(3, "wb", closefd=False)  # noqa: SIM115 - until the end
+SOURCE = open(3, "rb", closefd=False)  # noqa: SIM115 - until the end
+SINK = open(3, "wb", closefd=False)  # noqa: SIM115 - as above
 
 
 def frame() -> bytes:

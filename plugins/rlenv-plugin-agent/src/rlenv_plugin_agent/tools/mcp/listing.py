@@ -107,7 +107,15 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
 
     schema = {"type": "object", **cast("Table", escaped(told["inputSchema"]))}
     description = str(escaped(told.get("description", "")))
-    return ServerTool(call, name, description, schema, seconds, "mcp", stateful=True)
+    return ServerTool(
+        function=call,
+        name=name,
+        description=description,
+        parameters=schema,
+        timeout=seconds,
+        category="mcp",
+        stateful=True,
+    )
 
 
 def escaped(value: object) -> object:

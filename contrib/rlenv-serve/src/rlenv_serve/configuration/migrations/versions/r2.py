@@ -15,33 +15,28 @@ def tables(make: Callable[..., Any]) -> list[Any]:
     """As of the revision before.  A baseline is of exactly one task as it was, and of one verifier
     that was served.
     """
-    return [
-        make(
-            "tasks",
-            *_columns(sa.Text, "environment", "digest", key=True),
-            *_columns(sa.Text, "id", "split"),
+    tasks = [
+        *_columns(sa.Text, "environment", "digest", key=True),
+        *_columns(sa.Text, "id", "split"),
+    ]
+    baselines = [
+        *_columns(sa.Text, "environment", "digest", "fingerprint", "model", key=True),
+        *_columns(sa.Integer, "attempts", "passed", "unscored"),
+        sa.Column("reward", sa.Float),
+        *_columns(sa.Float, "measured"),
+        sa.ForeignKeyConstraint(["environment", "digest"], ["tasks.environment", "tasks.digest"]),
+        sa.ForeignKeyConstraint(
+            ["environment", "fingerprint"], ["verifiers.environment", "verifiers.fingerprint"]
         ),
-        make(
-            "baselines",
-            *_columns(sa.Text, "environment", "digest", "fingerprint", "model", key=True),
-            *_columns(sa.Integer, "attempts", "passed", "unscored"),
-            sa.Column("reward", sa.Float),
-            *_columns(sa.Float, "measured"),
-            sa.ForeignKeyConstraint(
-                ["environment", "digest"], ["tasks.environment", "tasks.digest"]
-            ),
-            sa.ForeignKeyConstraint(
-                ["environment", "fingerprint"], ["verifiers.environment", "verifiers.fingerprint"]
-            ),
-            sa.CheckConstraint(
-                "attempts > 0 AND passed >= 0 AND unscored >= 0 AND passed + unscored <= attempts",
-                "counts",
-            ),
-            sa.CheckConstraint(
-                "(reward IS NULL) = (unscored = attempts) AND reward BETWEEN 0 AND 1", "mean"
-            ),
+        sa.CheckConstraint(
+            "attempts > 0 AND passed >= 0 AND unscored >= 0 AND passed + unscored <= attempts",
+            "counts",
+        ),
+        sa.CheckConstraint(
+            "(reward IS NULL) = (unscored = attempts) AND reward BETWEEN 0 AND 1", "mean"
         ),
     ]
+    return [make("tasks", *tasks), make("baselines", *baselines)]
 
 
 def _columns(
