@@ -112,8 +112,9 @@ def dynamic_members(module: ModuleType) -> list[tuple[str, object]]:
 def is_cached(member: object) -> bool:
     """Whether a member of a class makes a value on first use, which then stands in its place.
 
-    That is a descriptor without ``__set__`` that is no method: ``functools.cached_property``, and the same of other
-    libraries (https://docs.python.org/3/howto/descriptor.html, "non-data descriptor").
+    That is a descriptor without ``__set__`` that is no method: ``functools.cached_property``, and
+    the same of other libraries (https://docs.python.org/3/howto/descriptor.html, "non-data
+    descriptor").
     """
     kind = type(member)
     if isinstance(member, (FunctionType, staticmethod, classmethod, type)):
