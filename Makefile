@@ -20,7 +20,7 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-full test-trainers conformance soak lint bench mutants audit-zoo audit-wild clean
+.PHONY: help run test test-full test-trainers conformance soak lint sizes bench mutants audit-zoo audit-wild clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -32,6 +32,7 @@ help:
 	@echo "make conformance  what each trainer makes of a response without a score, into docs/reference/conformance.md"
 	@echo "make soak   a million verdicts, 10,000 verifications with catastrophes, and 1,000 episodes of a server at once: all right, nothing grows (half an hour; VERDICTS=1000000)"
 	@echo "make lint   ruff and mypy --strict only"
+	@echo "make sizes  files, code lines, tokens and functions of each distribution; PKG=math for the rooms of one"
 	@echo "make bench  ratios against python itself and against peers"
 	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
 	@echo "make audit-zoo  audit every verifier of the zoo: holes that must be found, and sound ones (ten minutes)"
@@ -102,6 +103,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
+
+sizes:
+	@$(PYTHON) benchmarks/sizes.py $(PKG)
 
 bench: $(VENV)/.dev
 	@for name in core loop math_answers code_programs constraints judge cuda agent agent_state serve; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done

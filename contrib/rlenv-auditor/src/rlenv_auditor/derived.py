@@ -46,10 +46,8 @@ def _tagged(text: str) -> Iterator[str]:
     """What the last tag holds is the answer; the others come before it."""
     names = list(dict.fromkeys(re.findall(r"</(\w{1,30})>", text)))
     if 1 < len(names) <= MOST:
-        yield (
-            "".join(WORKED.format(name) for name in names[:-1])
-            + f"<{names[-1]}>\n{{}}\n</{names[-1]}>"
-        )
+        worked = "".join(WORKED.format(name) for name in names[:-1])
+        yield f"{worked}<{names[-1]}>\n{{}}\n</{names[-1]}>"
     yield from (f"<{name}>{{}}</{name}>" for name in names[-1:])
 
 

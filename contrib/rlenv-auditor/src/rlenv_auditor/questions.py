@@ -101,13 +101,12 @@ def _style(figures: Mapping[str, Any]) -> str:
 
 def _second(found: Result | None) -> str:
     if found is None or found.rate is None:
-        return f"{UNMEASURED}: {found.reason}" if found is not None and found.reason else UNMEASURED
+        reason = found.reason if found is not None else ""
+        return f"{UNMEASURED}: {reason}" if reason else UNMEASURED
     figures = found.figures
     agreement = "" if figures["kappa"] is None else f"; kappa {figures['kappa']:.2f}"
-    return (
-        f"it disagrees on {found.rate.of('tasks')} ({figures['disagreements']} of"
-        f" {figures['responses']} responses{agreement})"
-    )
+    counts = f"{figures['disagreements']} of {figures['responses']} responses{agreement}"
+    return f"it disagrees on {found.rate.of('tasks')} ({counts})"
 
 
 def _worst(card: Scorecard, measure: str) -> Result | None:

@@ -35,6 +35,11 @@ BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}")
 READ = 20_000  # characters of each end of a long response
 # a letter or digit, but of Thai, Kana, Han and Hangul
 WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+DRESS = re.compile(r"\\(?:text|mathrm|mathbf|operatorname|boxed|dfrac|tfrac)\b")
+FRACTIONS = (
+    re.compile(r"((?:(?<!\d)|(?=[-\u2212]))[-\u2212]?\d+)\s*/\s*(\d+)"),
+    re.compile(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?"),
+)
 NUMBER = re.compile(r"[-\u2212]?\d+(?:,\d+)*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
 
@@ -95,11 +100,7 @@ def _forms(wanted: str) -> tuple[str, ...]:
 def _folded(text: str) -> str:
     """Letters and signs without what is only dress: blanks are between words still."""
     text = text.replace("\u2212", "-").replace("\\left", "").replace("\\right", "")
-    text = re.sub(
-        r"\\(?:text|mathrm|mathbf|operatorname|boxed|dfrac|tfrac)\b",
-        lambda m: "\\frac" if "frac" in m[0] else "",
-        text,
-    )
+    text = DRESS.sub(lambda found: "\\frac" if "frac" in found[0] else "", text)
     return re.sub(r" ?, ?", ",", re.sub(r"[\s$\\{}()\[\]\"]+", " ", text)).strip().casefold()
 
 
@@ -120,10 +121,8 @@ def _numbers(text: str) -> Iterator[str]:
         yield found[0]
         if text[found.end() :].lstrip("\\ ").startswith("%"):
             yield f"{found[0]}e-2"
-    for top, bottom in re.findall(
-        r"((?:(?<!\d)|(?=[-\u2212]))[-\u2212]?\d+)\s*/\s*(\d+)", text
-    ) + re.findall(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?", text):
-        yield f"{top}/{bottom}"
+    for form in FRACTIONS:
+        yield from (f"{top}/{bottom}" for top, bottom in form.findall(text))
 
 
 @lru_cache(4096)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from attrs import evolve, frozen
@@ -349,11 +350,6 @@ def safely(function: Callable[..., object], *given: object) -> str | None:
 
 
 def _parts(tries: Iterable[Try], size: int) -> Iterator[list[Try]]:
-    part: list[Try] = []
-    for one in tries:
-        part.append(one)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
+    left = iter(tries)
+    while part := list(islice(left, size)):
         yield part

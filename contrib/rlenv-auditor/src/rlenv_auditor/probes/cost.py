@@ -39,10 +39,8 @@ def bound(figures: dict[str, Any], rollouts: int, step: float) -> str:
     """Whether a training step of so many rollouts and seconds waits for this verifier."""
     needed = rollouts / figures["together a second"]
     if needed > step:
-        return (
-            f"verifier-bound by {needed / step:.1f}×: {rollouts} rollouts take {needed:.1f} s, a"
-            f" step {step:g} s"
-        )
+        taken = f"{rollouts} rollouts take {needed:.1f} s"
+        return f"verifier-bound by {needed / step:.1f}×: {taken}, a step {step:g} s"
     return f"not verifier-bound: {rollouts} rollouts take {needed:.2g} s of a step of {step:g} s"
 
 

@@ -22,6 +22,7 @@ __all__ = ["PROBES"]
 
 POOR = 0.5  # of the mutants: no set of equivalent ones is as large as the rest
 LISTED = 40  # survivors in the scorecard
+NO_MUTANTS = "mutants are made by rlenv-plugin-code, which is not installed"
 
 
 @frozen
@@ -103,9 +104,7 @@ def _maker() -> Callable[..., Any]:
     try:
         made: Callable[..., Any] = import_module("rlenv_plugin_code.mutate").mutants
     except ImportError:
-        raise Skip(
-            "mutants are made by rlenv-plugin-code, which is not installed", "not-installed"
-        ) from None
+        raise Skip(NO_MUTANTS, "not-installed") from None
     return made
 
 

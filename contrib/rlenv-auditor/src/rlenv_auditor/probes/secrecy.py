@@ -20,6 +20,7 @@ from .base import Probe, Skip, counted, finding
 __all__ = ["PROBES"]
 
 SHORT = "its tasks have no answer that is long enough to be recognized"
+NO_PLACE = "its tasks have no answer or tests that a canary could be planted in"
 UNTOLD = "feedback without the answer"
 SHORTEST = 4  # characters of a secret: shorter ones are everywhere by chance
 BARE = ("", "I do not know.", "{", "```python\ndef solution(*a): return None\n```")
@@ -108,9 +109,7 @@ def _with_canaries(bench: Bench) -> list[tuple[Task, Planted]]:
     made = [(task, planted(task, bench.chance("canary", task.id))) for task in bench.tasks[:5]]
     found = [(task, one) for task, one in made if one is not None]
     if not found:
-        raise Skip(
-            "its tasks have no answer or tests that a canary could be planted in", "nothing-to-try"
-        )
+        raise Skip(NO_PLACE, "nothing-to-try")
     return found
 
 

@@ -208,10 +208,9 @@ def _once(found: Sequence[Finding], tasks: int) -> list[Finding]:
     groups: dict[str, list[Finding]] = {}
     for one in sorted(found, key=lambda f: len(f.response)):
         groups.setdefault(one.response, []).append(one)
-    return [
-        evolve(some[0], title=f"{some[0].title}, on {len(some)} of {tasks} tasks searched")
-        for some in groups.values()
-    ]
+    share = "{}, on {} of {} tasks searched"
+    titled = [(some[0], share.format(some[0].title, len(some), tasks)) for some in groups.values()]
+    return [evolve(first, title=title) for first, title in titled]
 
 
 def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:

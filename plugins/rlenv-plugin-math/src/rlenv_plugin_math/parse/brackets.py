@@ -90,7 +90,8 @@ def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
     group = p.kinds[p.pos] == "{"
     closing = ("}",) if group else ("\\}", "r.")
     saved = p.inside, p.stops
-    p.inside, p.stops = True, NO_STOPS if group and _holds_ratio(p) else _SUCH_THAT
+    p.inside = True
+    p.stops = NO_STOPS if group and _holds_ratio(p) else _SUCH_THAT
     p.deeper()
     p.pos += 1
     if p.kinds[p.pos] in closing:

@@ -27,7 +27,7 @@ RATIO = 16
 SUM = 20
 PRODUCT = 30
 POWER = 40
-POSTFIX = 50  # fmt: skip
+POSTFIX = 50
 NO_STOPS: frozenset[str] = frozenset()
 
 T = TypeVar("T")
