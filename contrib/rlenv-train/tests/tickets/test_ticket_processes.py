@@ -36,7 +36,7 @@ def main():
         for n in range(int(sys.argv[3])):
             ticket = tickets.submit("q", "x" * (n % 9) + "y")
             own.append(ticket.id)
-            print(ticket.id, n % 9, flush=True)
+            print(f"{ticket.id} {n % 9}\\n", end="", flush=True)  # one write: a kill cuts no line
         for name in [*own, *sys.stdin] if sys.argv[4:] else ():
             assert tickets.get(name.strip()).wait(60) == "done"
 
@@ -87,7 +87,8 @@ def test_no_ticket_is_lost_by_ten_kills(tmp_path):
         submitted += [running.stdout.readline() for _ in range(chance.randrange(1, 30))]
         time.sleep(chance.random() / 20)
         running.send_signal(signal.SIGKILL)
-        submitted += [line for line in running.stdout.read().splitlines() if len(line) > 32]
+        lines = running.stdout.read().splitlines(keepends=True)
+        submitted += [line for line in lines if line.endswith("\n")]
         running.wait()
         running.stdout.close()
         running.stdin.close()
