@@ -49,9 +49,22 @@ def _said(kind: str, *, english: bool, after: bool = False) -> re.Pattern[str]:
     for language, phrases in _lists()[kind].items():
         if not english or language in ("en", "xx"):
             (unspaced if language in _UNSPACED else spaced).extend(map(_phrase, phrases))
-    either = "|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)", *unspaced])
+    either = "|".join(
+        [rf"(?<!\w)(?:{_grouped(spaced)})(?!\w)", *filter(None, [_grouped(unspaced)])]
+    )
     behind = rf"{_LINK}(?P<value>{_NUMBER})" if after else ""
     return re.compile(f"(?:{either}){behind}", re.IGNORECASE)
+
+
+def _grouped(phrases: list[str]) -> str:
+    """Alternatives by their first letter, since most places of a text begin none of them."""
+    by_letter: dict[str, list[str]] = {}
+    for phrase in dict.fromkeys(phrases):
+        by_letter.setdefault(phrase[0] if phrase[0].isalpha() else "", []).append(phrase)
+    return "|".join(
+        rf"{letter}(?:{'|'.join(phrase[len(letter) :] for phrase in group)})"
+        for letter, group in by_letter.items()
+    )
 
 
 def _phrase(phrase: str) -> str:
