@@ -17,6 +17,7 @@ from .closing import closing
 from .found import AMBIGUOUS, FOUND, Claim, Extraction, found, nothing, rivals
 from .hedges import retraction, rivalry
 from .readings import readings
+from .remarks import labeled_in_any_words, taken_back
 from .rungs import RUNGS
 from .stance import denied_behind, denied_in_any_words, only_mentioned
 from .withdrawn import doubted, withdrawn
@@ -41,14 +42,23 @@ def extract(text: str, mode: str | Sequence[str] = "auto") -> Extraction:
     plain = unhidden(text)
     changed = read(plain.text if plain else text)
     if plain is None and changed is None:
-        return _extract(text, mode)
+        return _unless_taken_back(text, _extract(text, mode), english=True)
     steps = [step for step in (changed, plain) if step]
     is_covered = changed is None or changed.is_covered
     extraction = _extract(steps[0].text, mode) if is_covered else _slots(steps[0].text, mode)
     for step in steps:
+        if step is plain:
+            extraction = _unless_taken_back(plain.text, extraction, english=changed is None)
         span = extraction.span and (step.back(extraction.span[0]), step.back(extraction.span[1]))
         extraction = evolve(extraction, span=span, commas=extraction.commas or step.commas)
-    return extraction
+    return extraction if plain else _unless_taken_back(text, extraction, english=False)
+
+
+def _unless_taken_back(text: str, extraction: Extraction, *, english: bool) -> Extraction:
+    """The answer, unless the words around it, in whatever language, take it back."""
+    if extraction.state != FOUND or not taken_back(text, extraction, english=english):
+        return extraction
+    return nothing("the answer is taken back", state=AMBIGUOUS, how=extraction.how)
 
 
 def _extract(text: str, mode: str | Sequence[str]) -> Extraction:
@@ -68,6 +78,7 @@ def _slots(text: str, mode: str | Sequence[str]) -> Extraction:
     if mode != "auto":
         return _extract(text, mode)
     found = _first(text, 0, end, ("boxed", "answer-tag", "json", "labeled", "hash"), beside=False)
+    found = found or labeled_in_any_words(text)
     if found is None:
         return nothing("only an explicit slot states an answer in a language without a pack")
     if found.state == FOUND and denied_in_any_words(text, found, end):

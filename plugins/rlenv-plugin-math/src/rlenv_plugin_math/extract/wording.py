@@ -5,7 +5,8 @@ from __future__ import annotations
 from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
-    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))"
+    r"(?<=[\d*])\s?[(（](?=(?:since|because|as)\b[^()（）]*[)）][\s.]*\Z)"
+    r"|(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with|even\s+though(?=[^,;]*\d))"
     r"|,?\s*\b(?:since|because|so"
     r" that|given"
     r" that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})"
