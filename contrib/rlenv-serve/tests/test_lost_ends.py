@@ -89,6 +89,19 @@ def test_a_server_that_was_killed_keeps_no_episode_open(
     asyncio.run(play())
 
 
+def test_signs_of_life_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presence, "BEAT", 0.0)
+    monkeypatch.setattr(presence, "LEFT", -1.0)
+
+    async def play() -> None:
+        async with serving(tmp_path, sums()) as server:
+            for _ in range(20):
+                await server.lost.sweep()  # no episode is lost
+            assert len(await server.lost.presence.journal.recent(None, 100)) == 1
+
+    asyncio.run(play())
+
+
 def test_an_env_toml_that_is_put_back_within_the_hour_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,9 +43,12 @@ class Presence:
     _told: float = field(default=float("-inf"), init=False)
 
     async def tell(self) -> None:
-        """Say which environments this server serves, unless it has just done so."""
+        """Say which environments this server serves, unless it has just done so, and forget the
+        servers that are gone.
+        """
         if time.monotonic() < self._told + BEAT:
             return
+        await self.journal.expire(LEFT)
         for served in self.catalog.values():
             sign = Begun(
                 id=token_hex(16),
@@ -102,8 +105,7 @@ class LostEpisodes:
         if not self.journal.shared:
             return  # memory has no episodes of another server
         await self.presence.tell()
-        lost = [each for tenant in self._tenants() for each in await self._lost_of(tenant)]
-        for entry, reason in self._due(lost):
+        for entry, reason in self._due(await self._lost()):
             if await self.journal.commit(entry.begun.id, *end_of_lost(entry, reason)):
                 logger.warning(
                     "episode %s of %s is ended: %s", entry.begun.id, entry.begun.environment, reason
@@ -113,9 +115,9 @@ class LostEpisodes:
         tenants = self.keys.tenants
         return [""] if tenants is None else sorted({each.name for each in tenants.values()})
 
-    async def _lost_of(self, tenant: str) -> list[tuple[Entry, str]]:
-        """The episodes of a tenant that this server cannot go on with, nor another one, and why."""
-        entries = await self.journal.open_of(tenant)
+    async def _lost(self) -> list[tuple[Entry, str]]:
+        """The episodes that this server cannot go on with, nor another one, and why."""
+        entries = [each for name in self._tenants() for each in await self.journal.open_of(name)]
         found = [(each, why) for each in entries if (why := self.admission.reason(each))]
         others = await self.presence.of_others() if found else set()
         return [
