@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
@@ -109,23 +110,13 @@ def dynamic_members(module: ModuleType) -> list[tuple[str, object]]:
     return sorted((key, value) for key, value in vars(module).items() if key not in OF_IMPORT)
 
 
-def is_cached(member: object) -> bool:
-    """Whether a member of a class makes a value on first use, which then stands in its place.
-
-    That is a descriptor without ``__set__`` that is no method: ``functools.cached_property``, and
-    the same of other libraries (https://docs.python.org/3/howto/descriptor.html, "non-data
-    descriptor").
-    """
-    kind = type(member)
-    if isinstance(member, (FunctionType, staticmethod, classmethod, type)):
-        return False
-    return hasattr(kind, "__get__") and not hasattr(kind, "__set__")
-
-
 def derived_attributes(kind: type) -> set[str]:
     """The attributes of a class's objects that are no setting."""
     cached = {
-        name for base in kind.__mro__ for name, value in vars(base).items() if is_cached(value)
+        name
+        for base in kind.__mro__
+        for name, value in vars(base).items()
+        if isinstance(value, functools.cached_property)
     }
     fields = getattr(kind, "__attrs_attrs__", ())
     return cached | {field.name for field in fields if field.metadata.get("state") is False}

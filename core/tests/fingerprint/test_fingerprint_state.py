@@ -113,15 +113,9 @@ def test_what_was_written_counts_beside_what_the_stage_keeps():
     assert written(limit=3) == written(limit=3.0) == written()
 
 
-class own_cached_property:
-    def __init__(self, make):
-        self.make = make
-
-    def __set_name__(self, owner, name):
-        self.name = name
-
+class without_a_lock(cached_property[object]):
     def __get__(self, obj, owner=None):
-        return vars(obj).setdefault(self.name, self.make(obj)) if obj else self
+        return vars(obj).setdefault(self.attrname, self.func(obj)) if obj else self
 
 
 class Lazy:
@@ -134,7 +128,7 @@ class Lazy:
     def table(self):
         return {"a": 1}
 
-    @own_cached_property
+    @without_a_lock
     def index(self):
         return {"b": 1}
 
@@ -156,6 +150,27 @@ def test_what_a_stage_keeps_of_tasks_and_responses_does_not_count():
     assert stage.table
     assert stage.index
     assert makeup(stage) == before
+
+
+class Default:
+    """A descriptor without ``__set__``: the value of a class until an object has one."""
+
+    def __get__(self, obj, owner=None):
+        return 5
+
+
+def test_a_setting_in_the_place_of_a_default_counts():
+    class Limited:
+        where = "inline"
+        limit = Default()
+
+        def __init__(self, limit):
+            self.limit = limit
+
+        def check(self, attempt):
+            return Outcome(float(len(attempt.response) < self.limit))
+
+    assert name(Limited(1)) != name(Limited(9))
 
 
 def _generator():

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar, cast
+from functools import cached_property
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
 
-class lazy(Generic[T]):  # noqa: N801 - used as functools.cached_property is
+class lazy(cached_property[T]):  # noqa: N801 - used as functools.cached_property is
     """A property made on first use.
 
-    ``functools.cached_property`` has a lock before Python 3.12, which a child forked meanwhile
-    finds closed for good.
+    ``functools.cached_property`` takes a lock before Python 3.12, which a child forked meanwhile
+    finds closed for good.  This one takes none, and is still no setting to a fingerprint.
     """
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self.func = make
-        self.__doc__ = make.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, obj: Any, owner: type | None = None) -> T:
-        return cast("T", self if obj is None else vars(obj).setdefault(self._name, self.func(obj)))
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> lazy[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> lazy[T] | T:
+        """Make the value, unless an object has it; of two threads that do, the first sets it."""
+        if instance is None or self.attrname is None:
+            return self
+        made: T = vars(instance).setdefault(self.attrname, self.func(instance))
+        return made
