@@ -89,7 +89,7 @@ class Try:
 
     Args:
         must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward,
-            whichever).  # fmt: skip
+            whichever).
         name: of the variant, for the title of a finding.
         other: whether it is another answer, which may be right where a task has several.
         instead: a right response, which this one equals where an episode leaves the same state for
