@@ -74,7 +74,7 @@ def test_the_doctor_fails_where_another_project_has_the_name(world):
     code, out, _ = world.run("doctor")
 
     assert code == 1
-    (line,) = [line for line in out.splitlines() if "9.9" in line]
+    (line,) = [line for line in out.splitlines() if "rlenv 9.9" in line]
     assert line.startswith("FAILED")
     assert "another project" in line
     assert "`pip uninstall rlenv" in line
