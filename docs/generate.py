@@ -29,8 +29,8 @@ from rlenv.config.fit import options_of
 from rlenv.config.schema import OWNERS, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.config.taskfile import TasksEntry
 from rlenv.model import values
+from rlenv.model.lazy import lazy
 from rlenv.plugins.registry import registry
-from rlenv.runtime.forks import lazy
 from rlenv_cli.app import OWN, cli
 from rlenv_cli.commands.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
 from rlenv_cli.scores.unscored import REMEDIES

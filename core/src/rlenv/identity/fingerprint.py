@@ -82,12 +82,12 @@ def fingerprint(plan: Plan, made: Made, pass_mark: float, thinking: str) -> str:
     other verdicts.
 
     A stage counts with all that it holds; ``rlenv.identity.state`` says how.  The options that were
-    written count too, but for attrs classes, whose state holds them.  The code is rlenv and every package
-    that the class of a stage, composite or table or a function comes from, by the bytes of all its
-    files.  So an edit counts even where a version stood still.  Of classes of other objects that
-    stages hold, an installed package counts by its version.  The file of a function that is named
-    ``./file.py:name`` counts, and with it the files that the function declares in ``reads``; a
-    module next to it cannot be imported there, and other packages that it imports do not count.
+    written count too, but for attrs classes, whose state holds them.  The code is rlenv and every
+    package that the class of a stage, composite or table or a function comes from, by the bytes of
+    all its files.  So an edit counts even where a version stood still.  Of classes of other objects
+    that stages hold, an installed package counts by its version.  The file of a function that is
+    named ``./file.py:name`` counts, and with it the files that the function declares in ``reads``;
+    a module next to it cannot be imported there, and other packages that it imports do not count.
     """
     places = [*plan.leaves, *plan.composites, plan.root]
     whole = {
