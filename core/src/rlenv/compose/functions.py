@@ -50,6 +50,15 @@ _NO_SCORE = (
 )
 
 
+class FileCode:
+    """Base of a function whose file is only read here: its workers see no variable by default."""
+
+
+def is_reference(use: str) -> bool:
+    """Whether this names code, not a stage of a plugin."""
+    return ":" in use or use.endswith(".py")
+
+
 class FunctionStage:
     """A function as a stage; it receives what its parameters name.
 
