@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
 from .compose.composites import Composite, Slot, composite_of
 from .compose.keys import set_key_source
+from .compose.signatures import Signature, set_signature_source
 from .compose.stages import THINKING, AnyStage, Attempt
 from .engine.engine import Executor, Steps, await_steps, evaluate, run_steps
 from .engine.plan import Plan
@@ -56,7 +57,14 @@ def _reject_unsendable(plan: Plan) -> None:
         pickle_plan(plan, env)
 
 
+def _signatures() -> dict[str, Signature]:
+    from .plugins.registry import signatures
+
+    return signatures()
+
+
 set_key_source(_attempt_key)
+set_signature_source(_signatures)
 
 
 class RowExecutor(Protocol):
