@@ -16,9 +16,9 @@ import pytest
 import sqlalchemy as sa
 from database import PostgreSQL
 from kills import Process, environment
-from rlenv_serve import database
-from rlenv_serve.database import Database
 from rlenv_serve.http.problems import Problem
+from rlenv_serve.state import database
+from rlenv_serve.state.database import Database
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, until
 

@@ -13,9 +13,9 @@ import pytest
 from rlenv import Environment, Task
 from rlenv.authoring import suggest
 from rlenv_serve import Limits, Server
+from rlenv_serve.routes import compat
 from rlenv_serve.state.journal import Begun, Ended, Taken
 from rlenv_serve.state.memory import MemoryJournal
-from rlenv_serve.verify import compat
 from serving import TASKS, Client, episode, running, same, served, single, sums
 
 

@@ -14,8 +14,8 @@ import redis
 from counting import COUNT, begin, code_of, counting, make
 from journals import ENDED, begun, opened, taken
 from rlenv import ConfigError
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import LOCAL
 from rlenv_serve.sessions.answers import Answer
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.redis import RedisJournal

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 from counting import COUNT, TASK, begin, code_of, count, counting, make, play, server, share
 from rlenv import Environment
-from rlenv_serve.keys import LOCAL
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.sessions import Answer, Sessions
 from rlenv_serve.sessions.actions import call, say
 from rlenv_serve.sessions.lost import status_of

@@ -27,7 +27,7 @@ from counting import (
 )
 from rlenv import Environment
 from rlenv_plugin_agent import Episode
-from rlenv_serve.keys import LOCAL, Tenant
+from rlenv_serve.http.keys import LOCAL, Tenant
 from rlenv_serve.sessions import Sessions, sessions
 from rlenv_serve.sessions.actions import END, Action, call, say
 from rlenv_serve.state.journal import Ended, Taken, unavailable

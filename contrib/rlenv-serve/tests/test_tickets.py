@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.state.journal import Taken, unavailable
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets

@@ -21,8 +21,8 @@ from database import PostgreSQL
 from journals import begun, opened, row, taken
 from rlenv import ConfigError
 from rlenv_serve import Keys, Server
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import add_key
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.journal import Ended, Journal
 from rlenv_serve.state.memory import MemoryJournal
@@ -223,7 +223,7 @@ def test_no_client_is_told_where_a_store_is_or_what_it_says(cluster: PostgreSQL)
 def test_a_store_that_does_not_answer_is_503_and_has_all_when_it_does(
     cluster: PostgreSQL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rlenv_serve.database.WAIT", 2.0)
+    monkeypatch.setattr("rlenv_serve.state.database.WAIT", 2.0)
     with running(Server(served(sums()), trajectories=TrajectoryStore(cluster.url))) as ask:
         until(lambda: ask("GET", "/trajectories").status == 200)
         cluster.pause(signal.SIGSTOP)
@@ -253,7 +253,7 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
 
         monkeypatch.setattr(server.archive.store, "append", append)
         async with server.running():
-            from rlenv_serve.keys import LOCAL
+            from rlenv_serve.http.keys import LOCAL
             from rlenv_serve.sessions.actions import say
 
             session = await server.sessions.begin(

@@ -16,12 +16,12 @@ from starlette.responses import Response
 from . import jsonrpc
 from .http.answers import answer
 from .http.body import check_members, convert
-from .http.endpoint import Call, Endpoint
 from .http.problems import Problem, invalid
 from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
-from .openenv.actions import Reset, begun_with, tasks_of
+from .server.endpoint import Call, Endpoint
 from .sessions import Session
 from .sessions.actions import END
+from .sessions.choice import TaskChoice, begin_first, tasks_of
 from .state.journal import Entry
 from .tools import called, result, tools_of
 
@@ -93,7 +93,7 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
     query = call.request.query_params
     check_members(query, ("task_id", *QUERY))
     picked = convert(
-        {**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False
+        {**query, **call.path}, TaskChoice, f"in the query {str(query)!r:.80}: ", strict=False
     )
     tasks, seed = tasks_of(served, picked)
     try:
@@ -104,7 +104,7 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
         return answer(jsonrpc.failed(problem, request.id))
     agent = asked.client_info.name[:NAME]
     begin = partial(call.server.sessions.begin, call.tenant, served, seed=seed, agent=agent)
-    session = await begun_with(tasks, begin)
+    session = await begin_first(tasks, begin)
     made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
     made.headers[SESSION] = session.id
     return made

@@ -16,9 +16,9 @@ from rlenv_plugin_agent.tools.errors import error_in
 from .catalog import Served
 from .http.answers import encode
 from .http.body import convert, is_deep
+from .http.keys import Tenant
 from .http.problems import Problem
 from .jsonrpc import INVALID_PARAMS
-from .keys import Tenant
 from .sessions import Action, Answer, Session, Sessions
 from .sessions.actions import SUBMIT, call, submit
 from .sessions.problems import FINISHED

@@ -18,19 +18,19 @@ from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.commands.processes import Processes, end_with_parent
-from rlenv_serve.database import END as DATABASE_END
+from rlenv_serve.commands.visible_logs import show_visibly
+from rlenv_serve.http.keys import Keys, add_key
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.origin import is_loopback
-from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.listening import Connections, raise_file_limit
 from rlenv_serve.server import Server
 from rlenv_serve.sessions.session import CLOSE
 from rlenv_serve.sessions.sessions import LAST
-from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
+from rlenv_serve.state.database import END as DATABASE_END
 from rlenv_serve.tracing import LAST as TRACE_LAST
 from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
-from rlenv_serve.visible_logs import show_visibly
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
 # Seconds in which a server has ended: what is open is closed behind the grace.

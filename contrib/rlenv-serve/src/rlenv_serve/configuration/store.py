@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from rlenv import ConfigError
 
 from rlenv_serve.catalog import Served, stages
-from rlenv_serve.database import Database, storable
+from rlenv_serve.state.database import Database, storable
 
 from .migrations.versions import r1, r2
 

@@ -85,3 +85,12 @@ def not_found(what: str) -> Problem:
 def invalid(detail: str, status: int = 422) -> Problem:
     """A request that was understood and asks for what there is not."""
     return Problem(status, "invalid", detail)
+
+
+def key_reused() -> Problem:
+    """Make 409 for an idempotency key that was used for something else."""
+    return Problem(
+        409,
+        "key_reused",
+        "this Idempotency-Key was used for another request: draw a new one for each request",
+    )

@@ -13,8 +13,7 @@ from contextlib import asynccontextmanager
 from attrs import define
 from rlenv.workers import usable_cpus
 
-from rlenv_serve.settings import Limits
-
+from .limits import Limits
 from .problems import Problem
 
 # Seconds of work of one tenant, for each core, that may wait for workers before another's.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-import msgspec
-from rlenv import Task
+from collections.abc import Mapping
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
 from rlenv_serve.http.body import check_members, convert, is_deep
+from rlenv_serve.http.limits import Name
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say, text_of
-from rlenv_serve.sessions.problems import UNREACHABLE, unreachable
-from rlenv_serve.settings import Name, Seed
+from rlenv_serve.sessions.choice import TaskChoice
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
 LIST_TOOLS = "list_tools"
@@ -24,19 +20,15 @@ SAID = ("answer", "message")
 VALUE = "value"  # of a game
 CALL_MEMBERS = ("type", "tool_name", "arguments")
 METADATA = "metadata"  # that the actions of official clients have, and nothing reads
-TRAIN = "train"
-DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them impossible
 
 
-class Reset(msgspec.Struct):
+class Reset(TaskChoice):
     """The data of ``reset``.
 
     Args:
-        task_id: of the task; without one, ``seed`` picks it.
-        seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from
-            0, counted around; without a seed it is any.
-        split: of the tasks that the seed picks from; by default ``train``; where there is none of
-            that name it has to be named.
+        task_id: as of ``TaskChoice``.
+        seed: as of ``TaskChoice``.
+        split: as of ``TaskChoice``.
         episode_id: what the client calls the episode.
         any_action: whether every object that a step brings is an action.  By default it is, since a
             policy may have written it: an error would leave the episode unscored, whenever the
@@ -45,9 +37,6 @@ class Reset(msgspec.Struct):
             not is a result over JSON-RPC too, and no error.
     """
 
-    task_id: str | None = None
-    seed: Seed | None = None
-    split: str | None = None
     episode_id: Name | None = None
     any_action: bool | None = None
 
@@ -65,53 +54,6 @@ def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
         known = (*known, *served.spec(served.task(str(data["task_id"]))))
     check_members(data, known)
     return convert(data, Reset)
-
-
-def tasks_of(served: Served, asked: Reset) -> tuple[Sequence[Task], int]:
-    """The task that was asked for, and the seed of its episode, which is drawn where there is none.
-
-    Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played
-    where a persistent world makes those before them impossible.
-
-    Raises:
-        Problem: 404 for a task that there is not; 422 for a split that there is not, and where
-            there is no split ``train`` and none was asked for: tasks of another one are not drawn
-            unasked.
-    """
-    seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
-    split = asked.split
-    if asked.task_id is not None:
-        return [served.task(asked.task_id)], seed
-    if not served.splits:
-        raise invalid(f"{served.name} has no tasks to draw from")
-    name = TRAIN if split is None else split
-    if name not in served.splits:
-        remedy = "; name one as split" if split is None else ""
-        raise invalid(
-            f"no split is named {name!r:.80}; there are {', '.join(served.splits)}{remedy}"
-        )
-    tasks = served.splits[name]
-    draws = range(seed, seed + min(DRAWS, len(tasks)))
-    return [tasks[number % len(tasks)] for number in draws], seed
-
-
-async def begun_with(tasks: Sequence[Task], begin: Callable[[Task], Awaitable[Session]]) -> Session:
-    """Begin an episode with the first of the tasks that a persistent world leaves possible.
-
-    Args:
-        tasks: as of ``tasks_of``.
-        begin: an episode of a task.
-
-    Raises:
-        Problem: 503 where all are impossible; as ``begin`` besides.
-    """
-    for task in tasks:
-        try:
-            return await begin(task)
-        except Problem as problem:
-            if problem.code != UNREACHABLE:
-                raise
-    raise unreachable(len(tasks))
 
 
 def check_action(served: Served, data: Mapping[str, object]) -> None:

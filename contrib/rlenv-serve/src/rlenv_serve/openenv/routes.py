@@ -11,9 +11,9 @@ from typing import NoReturn
 import msgspec
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import respond
+from rlenv_serve.server.endpoint import Call, Endpoint
 from rlenv_serve.tools import harness_of, offered
 
 from .actions import CALL_TOOL, Reset

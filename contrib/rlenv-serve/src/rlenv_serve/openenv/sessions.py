@@ -11,13 +11,15 @@ from secrets import token_hex
 from attrs import define, field
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server import Server
 from rlenv_serve.sessions import Action, Answer, Session, Sessions
+from rlenv_serve.sessions.choice import begin_first, tasks_of
 from rlenv_serve.sessions.problems import FULL
-from rlenv_serve.settings import Limits
 
-from .actions import Reset, begun_with, tasks_of
+from .actions import Reset
 
 # seconds after which a session that was made over HTTP, and is not asked, makes room for another
 LEFT = 60.0
@@ -65,6 +67,11 @@ class OpenEnvSessions:
         self._sessions = sessions
         self._limits = limits
         self._open: dict[str, OpenEnvSession] = {}
+
+    @classmethod
+    def of(cls, server: Server) -> OpenEnvSessions:
+        """Return the sessions of this server."""
+        return server.part(cls, lambda: cls(server.sessions, server.limits))
 
     async def open(self, tenant: Tenant, served: Served, *, attached: bool) -> OpenEnvSession:
         """A new session.
@@ -124,7 +131,7 @@ class OpenEnvSessions:
         await self._forget(session)
         while True:
             try:
-                begun = await begun_with(tasks, begin)
+                begun = await begin_first(tasks, begin)
                 session.episode = begun.id
                 session.name = asked.episode_id
                 session.any_action = asked.any_action
@@ -163,12 +170,15 @@ class OpenEnvSessions:
         self._open.pop(session.id, None)
         await self._forget(session)
 
-    async def forget_silent(self) -> None:
+    async def sweep(self) -> None:
         """End the sessions without a WebSocket that nobody has used for ``limits.idle``."""
         old = time.monotonic() - self._limits.idle
         for session in [*self._open.values()]:
             if not session.attached and session.used < old:
                 await self.close(session)
+
+    async def close_all(self) -> None:
+        """Leave the sessions as they are: their episodes are those of ``Sessions``."""
 
     def detach(self, session: OpenEnvSession) -> None:
         """The WebSocket of a session is gone; another may be attached."""

@@ -8,8 +8,8 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import Problem, invalid, not_found
+from rlenv_serve.server.endpoint import Call
 from rlenv_serve.sessions import Answer, Session
 from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.sessions.actions import call as action_of
@@ -21,6 +21,7 @@ from rlenv_serve.verify.run import Run, made_run
 from . import blocks
 from .blocks import Object
 from .life import opened, scores_groups, sid_of
+from .sessions import OrsSessions
 from .sse import HEADERS, failure, stream
 
 # Why a call is not made, by the code of the problem; others are errors of the stream.
@@ -82,11 +83,11 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
     """
     server = call.server
     sid = sid_of(call)
-    if resumed is not None and not server.ors.is_run(sid, resumed):
+    if resumed is not None and not OrsSessions.of(server).is_run(sid, resumed):
         return Response(failure("unknown task_id"), headers=HEADERS)
     server.turns.admit(call.tenant.name)
-    task_id = resumed or server.ors.new_run(sid)
-    events = stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
+    task_id = resumed or OrsSessions.of(server).new_run(sid)
+    events = stream(call.request, task_id, lambda: OrsSessions.of(server).run(work(task_id)))  # type: ignore[operator]
     return StreamingResponse(events, headers=HEADERS)
 
 
@@ -105,7 +106,7 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
             return _no(reason, problem.detail)
         raise
     if answer.done:
-        call.server.ors.ended(id_)
+        OrsSessions.of(call.server).ended(id_)
     return _output(answer)
 
 

@@ -9,8 +9,8 @@ import msgspec
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid
+from rlenv_serve.server.endpoint import Call
 from rlenv_serve.sessions import Session
 from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.state.journal import Entry
@@ -18,6 +18,7 @@ from rlenv_serve.tools import ends_with_message, harness_of, listing, offered
 
 from . import blocks
 from .blocks import Object
+from .sessions import OrsSessions
 from .sse import HEADERS, event
 from .tasks import at, environment, in_split
 
@@ -48,7 +49,7 @@ async def create_session(call: Call) -> object:
         raise invalid(
             "this server has no containers whose variables a client could set: leave env out", 400
         )
-    sid = call.server.ors.new(call.tenant)
+    sid = OrsSessions.of(call.server).new(call.tenant)
     return Response(event("task_id", sid) + event("end", ""), headers=HEADERS)
 
 
@@ -69,20 +70,20 @@ async def create(call: Call) -> object:
             task = served.of_spec(spec)
         case _:
             raise invalid("give either task_spec, or split and index")
-    await call.server.ors.create(call.tenant, sid, served, task)
+    await OrsSessions.of(call.server).create(call.tenant, sid, served, task)
     return {"sid": sid}
 
 
 async def ping(call: Call) -> object:
     """The client is there."""
-    await call.server.ors.ping(call.tenant, sid_of(call))
+    await OrsSessions.of(call.server).ping(call.tenant, sid_of(call))
     return {"status": "ok"}
 
 
 async def delete(call: Call) -> object:
     """End a session; one that has no episode has ended already."""
     sid = sid_of(call)
-    await call.server.ors.delete(call.tenant, sid)
+    await OrsSessions.of(call.server).delete(call.tenant, sid)
     return {"sid": sid}
 
 
@@ -130,7 +131,7 @@ async def opened(call: Call) -> tuple[Served, Session | Entry]:
     Raises:
         Problem: as ``OrsSessions.get``; 400 for a session of another environment.
     """
-    found = await call.server.ors.get(call.tenant, sid_of(call))
+    found = await OrsSessions.of(call.server).get(call.tenant, sid_of(call))
     name = found.begun.environment
     asked = call.path.get("env")
     if asked and asked.lower() != name:

@@ -17,11 +17,12 @@ from rlenv import Task
 from rlenv.authoring import secret
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server import Server
 from rlenv_serve.sessions import Session, Sessions
 from rlenv_serve.sessions.aside import start_aside
-from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Entry
 
 # Seconds that a request waits for an episode to begin; clients ask again for ten minutes.
@@ -51,6 +52,12 @@ class OrsSessions:
         self._heard: dict[str, tuple[Tenant, float]] = {}  # open episodes; the longest silent first
         self._deleted: dict[str, None] = {}
         self._runs: set[asyncio.Task[object]] = set()
+
+    @classmethod
+    def of(cls, server: Server) -> OrsSessions:
+        """Return the sessions of this server."""
+        alone = not server.journal.shared
+        return server.part(cls, lambda: cls(server.sessions, server.limits, alone=alone))
 
     # -- names ------------------------------------------------------------------------------------
 
@@ -186,7 +193,7 @@ class OrsSessions:
             self._result(id, opening)
         await self._sessions.forget(tenant, id)
 
-    async def forget_silent(self) -> None:
+    async def sweep(self) -> None:
         """Forget the episodes of clients that were silent for ``limits.idle``."""
         while self._heard:
             id_, (tenant, heard) = next(iter(self._heard.items()))
@@ -209,7 +216,7 @@ class OrsSessions:
         """Work that goes on when the client that asked for it goes away."""
         return start_aside(work, self._runs)
 
-    async def close(self) -> None:
+    async def close_all(self) -> None:
         """Stop waiting: steps that are being taken are finished by ``Sessions``."""
         tasks: list[asyncio.Task[object]] = [*self._runs, *self._opening.values()]
         for each in tasks:

@@ -9,8 +9,8 @@ import msgspec
 from rlenv import Task
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid, not_found
+from rlenv_serve.server.endpoint import Call
 
 TYPES = {"train": "train", "training": "train", "test": "test", "testing": "test"}
 

@@ -10,10 +10,11 @@ from attrs import frozen
 from rlenv import Fault, Verdict
 
 from rlenv_serve.state.journal import Ended, Entry, Taken
+from rlenv_serve.verdicts import decode_verdict, encode_verdict
 
 from .actions import END
 from .admission import Admission
-from .answers import Answer, decode_verdict, encode_verdict
+from .answers import Answer
 
 STOP = "lost"  # of an episode that was ended because it cannot go on
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 from attrs import define, field, frozen
 
 from rlenv_serve.catalog import Catalog
-from rlenv_serve.keys import Keys
+from rlenv_serve.http.keys import Keys
 from rlenv_serve.state.journal import Begun, Entry, Journal
 
 from .admission import Admission

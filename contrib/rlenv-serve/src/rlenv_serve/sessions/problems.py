@@ -73,12 +73,3 @@ def unreachable(count: int = 1) -> Problem:
         " operator can put back a copy of the world"
     )
     return Problem(503, UNREACHABLE, told, Retry_After="5")
-
-
-def reused() -> Problem:
-    """409: an idempotency key that was used for something else."""
-    return Problem(
-        409,
-        "key_reused",
-        "this Idempotency-Key was used for another request: draw a new one for each request",
-    )

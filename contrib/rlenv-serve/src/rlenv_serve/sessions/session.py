@@ -11,14 +11,14 @@ from attrs import define, field
 from rlenv_plugin_agent import Episode, Rollout
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.problems import Problem, key_reused
 from rlenv_serve.http.watch import Watch
 from rlenv_serve.state.journal import Begun, Ended, Taken
 from rlenv_serve.trajectories.finished import finished
+from rlenv_serve.verdicts import encode_verdict
 
 from .actions import Action
-from .answers import Answer, encode_verdict
-from .problems import reused
+from .answers import Answer
 
 logger = logging.getLogger("rlenv_serve")
 CLOSE = 30.0  # seconds for an environment to give back what it holds
@@ -119,5 +119,5 @@ def answered(steps: Sequence[Taken], action: Action, key: str) -> Answer | None:
     if taken is None:
         return None
     if taken.action != action.encoded():
-        raise reused()
+        raise key_reused()
     return Answer.decoded(taken.answer)

@@ -17,20 +17,21 @@ from rlenv import Task, Verdict
 from rlenv_plugin_agent.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
+from rlenv_serve.http.problems import Problem, key_reused, not_found
 from rlenv_serve.http.turns import Turns
-from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
-from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
 from rlenv_serve.trajectories.archive import Archive
+from rlenv_serve.verdicts import decode_verdict
 
 from .actions import END, Action
 from .admission import Admission
-from .answers import Answer, decode_verdict
+from .answers import Answer
 from .aside import start_aside
 from .lost import end_of_lost, is_lost, reason_of
-from .problems import FINISHED, LOST, EpisodeLost, failed, reused
+from .problems import FINISHED, LOST, EpisodeLost, failed
 from .replay import replayed
 from .session import Session, answered, asked_for
 
@@ -246,7 +247,7 @@ class Sessions:
                     await self._journal.remove(begun.id)
                     raise
         if asked_for(kept) != asked_for(begun):
-            raise reused()
+            raise key_reused()
         try:
             return await self.get(tenant, kept.id)
         except Problem as problem:

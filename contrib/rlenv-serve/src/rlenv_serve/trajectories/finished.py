@@ -9,9 +9,9 @@ from rlenv_cli.scores import verdict_from_dict
 from rlenv_plugin_agent import Rollout
 from rlenv_plugin_agent.records import to_row
 
-from rlenv_serve.keys import Tenant, sees_private
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.http.keys import Tenant, sees_private
 from rlenv_serve.state.journal import Begun, Kept
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
 
 @frozen

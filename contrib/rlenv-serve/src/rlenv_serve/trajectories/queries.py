@@ -11,7 +11,7 @@ from attrs import asdict, fields
 from rlenv import InputError
 from rlenv_cli.console import one_line
 
-from rlenv_serve.keys import LOCAL_OPERATOR
+from rlenv_serve.http.keys import LOCAL_OPERATOR
 
 from .finished import Finished
 

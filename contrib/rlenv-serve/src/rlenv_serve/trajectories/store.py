@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from attrs import asdict, fields
 
-from rlenv_serve.database import Database, storable
+from rlenv_serve.state.database import Database, storable
 
 from .finished import Finished
 

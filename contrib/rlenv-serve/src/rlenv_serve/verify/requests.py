@@ -12,8 +12,8 @@ from msgspec import Meta
 from rlenv import Task, Trajectory
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import Problem, invalid
-from rlenv_serve.keys import Tenant
 
 SHOWN = 20  # wrong items that an error names
 ID_LENGTH = 200

@@ -11,9 +11,9 @@ from starlette.types import Receive
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
+from rlenv_serve.http.keys import Tenant, sees_private
 from rlenv_serve.http.watch import Watch
-from rlenv_serve.keys import Tenant, sees_private
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
 from .requests import Item, Job, VerifyResult, jobs
 from .verifier import Verifier

@@ -18,9 +18,8 @@ from secrets import token_hex
 import msgspec
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
-from rlenv_serve.sessions.problems import reused
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.problems import Problem, key_reused, not_found
 from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
 
 from .requests import VerifyRequest
@@ -92,7 +91,7 @@ class Tickets:
                 Retry_After="5",
             )
         if kept.task_digest != digest:
-            raise reused()
+            raise key_reused()
         await self._take(kept.id, Taken(1, body, b"0"), run)
         return kept.id
 

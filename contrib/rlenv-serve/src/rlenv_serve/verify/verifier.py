@@ -13,10 +13,10 @@ from rlenv import Fault, Verdict
 from rlenv_plugin_agent.spans import verdict_span
 
 from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.turns import Turns
-from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
-from rlenv_serve.settings import Limits
 
 from .requests import Job
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from .http.endpoint import Call, Endpoint
-from .http.problems import Problem
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.server.endpoint import Call, Endpoint
 
 
 async def healthz(_: Call) -> object:

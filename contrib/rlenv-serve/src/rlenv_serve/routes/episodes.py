@@ -10,16 +10,16 @@ from rlenv import StageResult, Task
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Name, Seed
 from rlenv_serve.http.problems import invalid, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
 from rlenv_serve.sessions.admission import Admission
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from rlenv_serve.sessions.lost import status_of
-from rlenv_serve.settings import Name, Seed
 from rlenv_serve.state.journal import Entry
 from rlenv_serve.tools import error_of, offered
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
 NOBODY = Tenant()  # the reward is the same for all who may ask for it
 COUNTS = ("tests_passed", "total_tests")

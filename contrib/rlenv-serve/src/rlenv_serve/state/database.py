@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from rlenv import ConfigError
 
-from .state.journal import unavailable
-from .state.sqlite_file import check_owner
+from .journal import unavailable
+from .sqlite_file import check_owner
 
 T = TypeVar("T")
 WAIT = 15.0  # seconds for an answer

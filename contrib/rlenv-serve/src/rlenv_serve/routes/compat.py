@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Meta
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import Problem, invalid
-from rlenv_serve.sessions.answers import fault_kind
+from rlenv_serve.server.endpoint import Call, Endpoint
+from rlenv_serve.verdicts import fault_kind
+from rlenv_serve.verify.requests import Item, Messages, NewTask
+from rlenv_serve.verify.run import Run
 
-from .requests import Item, Messages, NewTask
-from .routes import judged
-from .run import Run
+from .verify import judged
 
 TAG = "compat"
 LABEL = {

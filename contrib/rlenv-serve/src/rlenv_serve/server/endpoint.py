@@ -15,14 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from rlenv_serve.keys import Tenant
+from rlenv_serve.http.answers import JSON, answer
+from rlenv_serve.http.body import check_encoding, decode, read
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.origin import check_origin
+from rlenv_serve.http.problems import Problem, invalid, result_or_problem
 from rlenv_serve.metrics import TRACEPARENT
-from rlenv_serve.server import Server
 
-from .answers import JSON, answer
-from .body import check_encoding, decode, read
-from .origin import check_origin
-from .problems import Problem, invalid, result_or_problem
+from .server import Server
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")

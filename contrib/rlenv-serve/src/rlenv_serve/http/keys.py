@@ -4,9 +4,9 @@ A file of keys is TOML, and has no key in it, only hashes::
 
     [[key]]
     tenant = "alice"
-    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` makes one and
-    adds it answers = true       # requests may bring tasks with answers operator = true      # may
-    read every tenant's trajectories, and what verifiers say in private
+    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` adds one
+    answers = true       # requests may bring tasks with answers
+    operator = true      # may read trajectories of all tenants, and what verifiers keep private
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attrs.validators import instance_of, matches_re
 from rlenv import ConfigError
 from rlenv.authoring import Problems, build
 
-from .http.problems import Problem
+from .problems import Problem
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 HEX = re.compile(r"[0-9a-f]{64}")

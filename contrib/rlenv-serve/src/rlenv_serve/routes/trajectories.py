@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Sequence
 from starlette.responses import StreamingResponse
 
 from rlenv_serve.http.answers import encode
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import invalid, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server.endpoint import Call, Endpoint
 
 MOST = 1000
 LOOK = 0.5  # seconds between looks for rows, which any process may have kept

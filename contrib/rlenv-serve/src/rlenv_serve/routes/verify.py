@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.answers import JSON, Json, encode
-from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.watch import Watch
-
-from .requests import Item, Ticket, VerifyAnswer, VerifyRequest
-from .run import Run, made_run
+from rlenv_serve.server.endpoint import KEY, Call, Endpoint, idempotency_key
+from rlenv_serve.verify.requests import Item, Ticket, VerifyAnswer, VerifyRequest
+from rlenv_serve.verify.run import Run, made_run
 
 LINES = "application/x-ndjson"
 PREFER = "Prefer"

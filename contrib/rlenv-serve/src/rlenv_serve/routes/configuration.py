@@ -13,11 +13,10 @@ import sqlalchemy as sa
 from msgspec import Meta
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.database import storable
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.configuration.store import BASELINES, TASKS, measure
 from rlenv_serve.http.problems import Problem, invalid
-
-from .store import BASELINES, TASKS, measure
+from rlenv_serve.server.endpoint import Call, Endpoint
+from rlenv_serve.state.database import storable
 
 PAGE = 500  # tasks of one answer
 Rewards = Annotated[list[Annotated[float, Meta(ge=0, le=1)] | None], Meta(min_length=1)]
