@@ -31,10 +31,10 @@ async def verify(call: Call) -> object:
     lines = LINES in call.header("accept")
     if key or later:
         ticket = await server.tickets.begin(call.tenant, asked, call.raw, key)
-        live = server.tickets.live.get(ticket)
+        live = server.tickets.running(ticket)
         if lines and live and not later:
             return StreamingResponse(_lines(live[0], asyncio.shield(live[1])), media_type=LINES)
-        return await _told(call, ticket, _wait(call) if later else float("inf"))
+        return await _answered(call, ticket, _wait(call) if later else float("inf"))
     run = await made_run(server.verifier, call.tenant, asked.environment, asked.items)
     if lines:
         return StreamingResponse(_lines(run, asyncio.create_task(run.play())), media_type=LINES)
@@ -46,7 +46,7 @@ async def ticket(call: Call) -> object:
     """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N
     seconds.
     """
-    return await _told(call, call.path["ticket"], _wait(call))
+    return await _answered(call, call.path["ticket"], _wait(call))
 
 
 async def cancel(call: Call) -> object:
@@ -72,17 +72,15 @@ async def _lines(run: Run, task: asyncio.Future[None]) -> AsyncIterator[bytes]:
         task.cancel()
 
 
-async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
+async def _answered(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
     with Watch(call.request.receive):
-        entry, last = await call.server.tickets.wait(call.tenant, id, seconds)
-    if not last.isdigit():  # it is done, whatever the entry said before
-        return (
-            Response(last + b"\n", media_type=LINES)
-            if LINES in call.header("accept")
-            else _results(last.replace(b"\n", b","))
-        )
-    headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
-    return Response(encode(Ticket(id, int(last), int(entry.begun.task))), 202, headers, JSON)
+        status = await call.server.tickets.wait(call.tenant, id, seconds)
+    if status.results is None:
+        headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
+        return Response(encode(Ticket(id, status.done, status.total)), 202, headers, JSON)
+    if LINES in call.header("accept"):
+        return Response(status.results + b"\n", media_type=LINES)
+    return _results(status.results.replace(b"\n", b","))
 
 
 def _results(joined: bytes) -> Response:

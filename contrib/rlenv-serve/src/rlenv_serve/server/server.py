@@ -20,7 +20,7 @@ from rlenv_serve.state.journal import Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.store import TrajectoryStore
-from rlenv_serve.verify.tickets import Tickets
+from rlenv_serve.verify.tickets import VerifyTickets
 from rlenv_serve.verify.verifier import Verifier
 
 RETRY = 0.1  # seconds
@@ -75,7 +75,7 @@ class Server:
         self.metrics.waiting.set_function(lambda: self.turns.queue)
         self.metrics.unread.set_function(lambda: len(self.archive.aside))
         self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
-        self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
+        self.tickets = VerifyTickets(self.journal.sibling("tickets"), self.verifier)
         self._parts: dict[type, Part] = {}
         presence = Presence(catalog, self.journal.sibling("servers"))
         self.lost = LostEpisodes(presence, self.sessions.admission, self.journal, self.keys)
@@ -125,7 +125,7 @@ class Server:
         answered.
         """
         await self.journal.open()
-        await self.tickets.journal.open()
+        await self.tickets.store.journal.open()
         await self.lost.presence.journal.open()
         if self.journal.shared:
             await self.lost.presence.tell()
@@ -147,7 +147,7 @@ class Server:
             with suppress(Problem):  # others see no sign of life any more
                 await self.lost.presence.leave()
             await self.lost.presence.journal.close()
-            await self.tickets.journal.close()
+            await self.tickets.store.journal.close()
             await self.journal.close()
 
 
