@@ -37,10 +37,8 @@ def ids(url: str) -> list[str]:
     return [row.id for row in TrajectoryStore(url).scan()]
 
 
-SLOW = pytest.mark.slow  # the server waits for seconds for what it asked last
-
-
-@pytest.mark.parametrize("since", ["while it runs", pytest.param("before it starts", marks=SLOW)])
+@pytest.mark.slow  # the server waits for seconds for what it asked last
+@pytest.mark.parametrize("since", ["while it runs", "before it starts"])
 def test_a_server_ends_although_its_database_hangs_and_loses_nothing(
     since: str, cluster: PostgreSQL, tmp_path: Path
 ) -> None:

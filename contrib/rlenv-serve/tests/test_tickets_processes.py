@@ -172,6 +172,7 @@ def judge(visible, answer):
 }
 
 
+@pytest.mark.slow  # a server of two processes; two servers share a store above
 def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
     env = env_file(tmp_path, FILES)
     state = f"sqlite:{tmp_path / 'journal.db'}"
@@ -185,10 +186,8 @@ def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
     assert (tmp_path / "judged").read_text() == "6666"
 
 
-LONG = pytest.mark.slow  # it waits ten seconds for a sign of life
-
-
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("redis", marks=LONG)])
+@pytest.mark.slow  # it waits ten seconds for a sign of life; the suite of the stores waits less
+@pytest.mark.parametrize("store", ["sqlite", "redis"])
 def test_a_ticket_is_judged_although_its_server_is_killed(store: str, tmp_path: Path) -> None:
     with (
         state_of(store, tmp_path) as (state, _),

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import Result
-from commands import rlenv, together, within
+from commands import rlenv, within
 from database import PostgreSQL
 from journals import begun, opened, row, taken
 from rlenv import ConfigError
@@ -160,16 +160,6 @@ def test_postgresql_without_its_driver_says_what_to_install(
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ConfigError, match=r"rlenv-serve\[postgresql\]"):
         TrajectoryStore("postgresql://me@host/x")
-
-
-def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:
-    url = f"sqlite:{tmp_path}/t.sqlite"
-    code = (
-        "import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S;"
-        f" asyncio.run(S({url!r}).open())"
-    )
-
-    assert together(code, 3) == [""] * 3
 
 
 def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL) -> None:
