@@ -22,7 +22,7 @@ from rlenv_cli.tickets import (
     judging,
 )
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.journal import Begun, Ended, Journal, Taken
+from rlenv_serve.state.journal import EpisodeEnd, EpisodeStart, Journal, JournaledStep
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify.ticket_store import JournalTickets, TicketRequest
 from rlenv_train.tickets import SqliteStore
@@ -107,7 +107,7 @@ def test_a_new_ticket_waits_and_has_what_is_asked(play: Play) -> None:
             assert (await found(store)).state == "waiting"
             assert (await found(store)).fingerprint == FIRST.fingerprint
             assert (await found(store, OUTSIDE)).state == "outside"
-            assert await store.asked(FIRST.id) == ASKED
+            assert await store.read_request(FIRST.id) == ASKED
             assert await store.result(FIRST.id) == b""
 
     play(work)
@@ -116,7 +116,7 @@ def test_a_new_ticket_waits_and_has_what_is_asked(play: Play) -> None:
 def test_a_ticket_that_is_not_there_is_nothing(play: Play) -> None:
     async def work(one: TicketStore, _: TicketStore) -> None:
         assert await one.find(FIRST.id) is None
-        assert await one.asked(FIRST.id) == b""
+        assert await one.read_request(FIRST.id) == b""
         assert await one.result(FIRST.id) == b""
         assert await one.take(FIRST, 0) is None
         assert not await one.end(FIRST, "done", RESULT)
@@ -189,7 +189,7 @@ def test_what_is_kept_survives_the_process_and_another_takes_it(
             await first.put(FIRST, ASKED)
             await taken(first)
         async with opener() as second:
-            assert await second.asked(FIRST.id) == ASKED
+            assert await second.read_request(FIRST.id) == ASKED
             assert await second.end(await taken(second), "done", RESULT)
         async with opener() as third:
             assert await third.result(FIRST.id) == RESULT
@@ -201,11 +201,13 @@ def test_the_entries_of_an_earlier_release_are_read() -> None:
     async def work() -> None:
         journal = MemoryJournal()
         for number in (1, 2):
-            begun = Begun(f"{number:032x}", "alice:00", "sums", "f", "2", "d", 7, "", 12.5, "")
+            begun = EpisodeStart(
+                f"{number:032x}", "alice:00", "sums", "f", "2", "d", 7, "", 12.5, ""
+            )
             await journal.begin(begun, 9)
-            await journal.commit(begun.id, Taken(1, ASKED, b"0"))
-        await journal.commit(f"{2:032x}", Taken(2, b"", RESULT), Ended("done", b"14"))
-        waiting, done = [await JournalTickets(journal).stored(f"{n:032x}") for n in (1, 2)]
+            await journal.commit(begun.id, JournaledStep(1, ASKED, b"0"))
+        await journal.commit(f"{2:032x}", JournaledStep(2, b"", RESULT), EpisodeEnd("done", b"14"))
+        waiting, done = [await JournalTickets(journal).find_stored(f"{n:032x}") for n in (1, 2)]
         assert waiting is not None
         assert waiting.request == TicketRequest("alice:00", "sums", 2, "d", 7)
         assert waiting.record.state == "waiting"
@@ -291,7 +293,7 @@ class Away:
         self.errors = store.errors
         self.put = store.put
         self.find = store.find
-        self.asked = store.asked
+        self.read_request = store.read_request
         self.result = store.result
 
     async def take(self, record: TicketRecord, done: int) -> TicketRecord | None:

@@ -14,7 +14,7 @@ import pytest
 from rlenv_cli.tickets import judging
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.http.keys import add_key
-from rlenv_serve.state.journal import Taken
+from rlenv_serve.state.journal import JournaledStep
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single, until
@@ -217,7 +217,7 @@ class Between(MemoryJournal):
 
     happens: Callable[[MemoryJournal, str], Awaitable[None]] | None = None
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - the field's name
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - the field's name
         if self.happens:
             await self.happens(self, id)
         return await super().steps(id)

@@ -24,10 +24,10 @@ from rlenv_serve import Keys, Server
 from rlenv_serve.http.keys import add_key
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.journal import Ended, Journal
+from rlenv_serve.state.journal import EpisodeEnd, Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories.archive import Archive
-from rlenv_serve.trajectories.finished import Finished
+from rlenv_serve.trajectories.episode import FinishedEpisode
 from rlenv_serve.trajectories.queries import profile, select
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, Client, broken, episode, running, served, sums, until
@@ -47,7 +47,7 @@ async def end(journal: Journal, number: int) -> None:
     """An episode that has ended, and whose trajectory is in the outbox."""
     each = begun(number)
     await journal.begin(each, 9_999)
-    await journal.commit(each.id, taken(1), Ended("done", b"{}", row(number).encoded()))
+    await journal.commit(each.id, taken(1), EpisodeEnd("done", b"{}", row(number).to_json()))
 
 
 def test_an_episode_that_has_ended_is_a_trajectory(ask: Client) -> None:
@@ -236,7 +236,7 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
         server = Server(catalog, journal=journal)
         down = True
 
-        async def append(given: Sequence[Finished]) -> None:
+        async def append(given: Sequence[FinishedEpisode]) -> None:
             if down:
                 raise Problem(503, "trajectories_unavailable", "the database is away")
             await TrajectoryStore.append(server.archive.store, given)

@@ -318,7 +318,7 @@ def test_a_large_request_leaves_the_loop_free() -> None:
             worst[0] = 0.0
             run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
             await run.play()
-            assert len(await run.encoded()) == 1024
+            assert len(await run.encode_results()) == 1024
             await asyncio.sleep(0.01)
             least = min(least, worst[0])
         ticks.cancel()

@@ -30,7 +30,12 @@ def decode_verdict(kept: bytes) -> Verdict:
 
 
 def stage_rows(verdict: Verdict, tenant: Tenant) -> list[dict[str, object]]:
-    """The stages of a verdict, as an answer to this tenant has them."""
+    """Return the stages of a verdict, as an answer to this tenant has them.
+
+    Args:
+        verdict: of an episode or a response.
+        tenant: who sees it.
+    """
     private = sees_private(tenant)
     return [_stage(result, private=private) for result in verdict.results]
 

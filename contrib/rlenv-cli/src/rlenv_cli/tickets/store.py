@@ -18,7 +18,7 @@ class TicketRecord:
     ``done`` or ``cancelled``.  It ends once and stays as it ended.
 
     Args:
-        id: 32 hex digits, drawn, so that nobody guesses them.
+        id: 32 hex digits, drawn at random, so that they cannot be guessed.
         fingerprint: of the environment that judges it.
         state: a ``TicketState``; a store that somebody else has written may hold another text,
             which is neither open nor an end.
@@ -74,7 +74,7 @@ class TicketStore(Protocol):
     async def find(self, id: str) -> TicketRecord | None:  # noqa: A002 - the field's name
         """Return the ticket of this id, None where there is none."""
 
-    async def asked(self, id: str) -> bytes:  # noqa: A002 - as above
+    async def read_request(self, id: str) -> bytes:  # noqa: A002 - as above
         """Return what is to be judged, b"" where there is no such ticket."""
 
     async def result(self, id: str) -> bytes:  # noqa: A002 - as above

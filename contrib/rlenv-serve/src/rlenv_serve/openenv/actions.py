@@ -1,4 +1,4 @@
-"""What clients of OpenEnv send in ``reset`` and ``step``, and what they are answered."""
+"""Data of ``reset`` and ``step``, as clients of OpenEnv send them, and of their answers."""
 
 from __future__ import annotations
 
@@ -42,8 +42,12 @@ class Reset(TaskChoice):
 
 
 def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
-    """What the data of ``reset`` asks for; a reference to a task, as other routes give it, is such
-    data.
+    """Return what the data of ``reset`` asks for; a reference to a task, as other routes give it,
+    is such data.
+
+    Args:
+        served: the environment.
+        data: of the frame.
 
     Raises:
         Problem: 422 for data that is not, and for members that there are not: a misspelled
@@ -57,8 +61,12 @@ def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
 
 
 def check_action(served: Served, data: Mapping[str, object]) -> None:
-    """Reject data of ``step`` whose members are none of the environment's forms of an action, as
-    the program that sends it has a mistake: as a message, it would end the episode with 0.
+    """Reject data of ``step`` that has no form of an action of the environment, since the program
+    that sends it has a mistake: as a message, it would end the episode with 0.
+
+    Args:
+        served: the environment.
+        data: of the frame.
 
     Raises:
         Problem: 422 for members that there are not, or where what is needed lacks.
@@ -80,7 +88,12 @@ def check_action(served: Served, data: Mapping[str, object]) -> None:
 
 
 def problem_of(served: Served, data: Mapping[str, object]) -> str:
-    """What is wrong with the members of an action, as of ``check_action``; "" where nothing is."""
+    """Return what ``check_action`` has against an action; "" where it is right.
+
+    Args:
+        served: the environment.
+        data: of the frame.
+    """
     try:
         check_action(served, data)
     except Problem as problem:
@@ -91,7 +104,7 @@ def problem_of(served: Served, data: Mapping[str, object]) -> str:
 def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
     """The action that the data of ``step`` is, whatever it is.
 
-    An object that is none of the forms is a message: its one text where it has one, since a program
+    An object of another form is a message: its one text where it has one, since a program
     may have misspelled ``answer``, and else its JSON.
 
     Args:
@@ -119,7 +132,7 @@ def _arguments_of(given: object) -> Mapping[str, object]:
 
 
 def tool_of(data: Mapping[str, object]) -> str | None:
-    """The tool that an action calls; None where it is no call."""
+    """The tool that an action calls; None where it is not a call."""
     if data.get("type") == CALL_TOOL or "tool_name" in data:
         return text_of(data.get("tool_name", ""))
     return None
@@ -127,14 +140,14 @@ def tool_of(data: Mapping[str, object]) -> str | None:
 
 def first_seen(session: Session) -> dict[str, object]:
     """The observation of ``reset``."""
-    seen = _seen(session.first)
+    seen = _result_data(session.first)
     seen["text"] = (
         str(session.first.messages[-1].get("content") or "") if session.first.messages else ""
     )
     return observation({**seen, "task_id": session.begun.task, "episode_id": session.id})
 
 
-def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, object]:
+def step_observation(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, object]:
     """The observation of ``step``, with the reward at the end.
 
     Args:
@@ -152,7 +165,7 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
             f"the episode ended without a score, because its verifier failed ({answer.fault}): do"
             " not count it",
         )
-    seen = _seen(answer)
+    seen = _result_data(answer)
     if tool is not None:
         error = error_of(answer)
         text = answer.text or (ENDED if answer.done else "")
@@ -166,10 +179,16 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
 def observation(
     seen: object, reward: float | None = None, *, done: bool = False
 ) -> dict[str, object]:
-    """What a frame is answered with."""
+    """Return the data of a frame that answers another one.
+
+    Args:
+        seen: by the policy.
+        reward: at the end; None before it.
+        done: the episode has ended.
+    """
     return {"observation": seen, "reward": reward, "done": done}
 
 
-def _seen(answer: Answer) -> dict[str, object]:
+def _result_data(answer: Answer) -> dict[str, object]:
     seen: dict[str, object] = {"messages": answer.messages, "text": answer.text}
     return seen if answer.value is None else {**seen, "value": answer.value}

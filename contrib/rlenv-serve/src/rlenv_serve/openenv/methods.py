@@ -11,7 +11,7 @@ from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import INVALID_PARAMS, Method, Params
 from rlenv_serve.server import Server
-from rlenv_serve.tools import ENDED, called, check_tool, result, tools_of
+from rlenv_serve.tools import ENDED, action_of_call, check_tool, result, tools_of
 
 from .sessions import OpenEnvSession, OpenEnvSessions
 
@@ -19,7 +19,7 @@ from .sessions import OpenEnvSession, OpenEnvSessions
 def methods(
     server: Server, tenant: Tenant, served: Served, own: OpenEnvSession | None = None
 ) -> Mapping[str, Method]:
-    """What one request may call, by name.
+    """Return the methods that one request may call, by name.
 
     Args:
         server: for episodes.
@@ -59,7 +59,7 @@ def methods(
 
     async def call_tool(params: Params) -> object:
         asked = own or await session(params)
-        action = called(params, server.limits.depth)
+        action = action_of_call(params, server.limits.depth)
         if asked.episode and asked.any_action is not True:
             await check_tool(server.sessions, tenant, asked.episode, params["name"])
         answer = await OpenEnvSessions.of(server).step(asked, action)

@@ -55,7 +55,7 @@ class OpenEnvSession:
 class OpenEnvSessions:
     """The sessions of a server.
 
-    A session without a WebSocket ends when nobody has used it for ``limits.idle``, or when its
+    A session without a WebSocket ends when it was not used for ``limits.idle``, or when its
     tenant has no room for another.
 
     Args:
@@ -74,7 +74,12 @@ class OpenEnvSessions:
         return server.part(cls, lambda: cls(server.sessions, server.limits))
 
     async def open(self, tenant: Tenant, served: Served, *, attached: bool) -> OpenEnvSession:
-        """A new session.
+        """Open a new session.
+
+        Args:
+            tenant: whose session it is.
+            served: its environment.
+            attached: a WebSocket makes it for itself.
 
         Raises:
             Problem: 429 when the tenant has too many.
@@ -101,8 +106,14 @@ class OpenEnvSessions:
         *,
         attach: bool = False,
     ) -> OpenEnvSession:
-        """A session of this tenant; an open episode of it, by its id, is one too, also after a
-        restart.
+        """Return a session of this tenant; an open episode of it, by its id, is one too, also after
+        a restart.
+
+        Args:
+            tenant: whose session it is.
+            served: its environment.
+            id: of the session, or of its episode.
+            attach: a WebSocket uses it from now on.
 
         Raises:
             Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as
@@ -110,7 +121,7 @@ class OpenEnvSessions:
         """
         playing = (each for each in self._open.values() if each.episode == id)
         session = (
-            self._open.get(id) or next(playing, None) or await self._resumed(tenant, served, id)
+            self._open.get(id) or next(playing, None) or await self._resume(tenant, served, id)
         )
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
@@ -122,6 +133,10 @@ class OpenEnvSessions:
 
     async def reset(self, session: OpenEnvSession, asked: Reset) -> Session:
         """Begin an episode; the last one is forgotten, unless it has ended.
+
+        Args:
+            session: of the episode.
+            asked: the task, and the name of the episode.
 
         Raises:
             Problem: as ``Sessions.begin``, and 404 for a task that there is not.
@@ -141,7 +156,11 @@ class OpenEnvSessions:
                     raise
 
     async def step(self, session: OpenEnvSession, action: Action) -> Answer:
-        """The policy acts.
+        """Let the policy act.
+
+        Args:
+            session: with an episode.
+            action: of the policy.
 
         Raises:
             Problem: 409 before ``reset``; as ``Sessions.step`` besides.
@@ -171,7 +190,7 @@ class OpenEnvSessions:
         await self._forget(session)
 
     async def sweep(self) -> None:
-        """End the sessions without a WebSocket that nobody has used for ``limits.idle``."""
+        """End the sessions without a WebSocket that were not used for ``limits.idle``."""
         old = time.monotonic() - self._limits.idle
         for session in [*self._open.values()]:
             if not session.attached and session.used < old:
@@ -185,7 +204,7 @@ class OpenEnvSessions:
         session.attached = False
         session.used = time.monotonic()
 
-    async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
+    async def _resume(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
         await self._sessions.entry(tenant, id, served)
         await self._sessions.get(tenant, id)
         session = await self.open(tenant, served, attached=False)

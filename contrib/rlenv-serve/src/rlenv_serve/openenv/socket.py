@@ -27,7 +27,7 @@ from .actions import (
     observation,
     problem_of,
     reset_of,
-    stepped,
+    step_observation,
     tool_of,
 )
 from .frames import error_frame, frame, read_frame
@@ -56,7 +56,7 @@ class Player:
             if message["type"] == "websocket.disconnect":
                 return
             started = time.perf_counter()
-            found = await result_or_problem(self._answered(message.get("text")), "a frame")
+            found = await result_or_problem(self._answer(message.get("text")), "a frame")
             if found is None:
                 if self.session.own:
                     await OpenEnvSessions.of(self.server).close(self.session)
@@ -66,7 +66,7 @@ class Player:
             await socket.send_text(error_frame(found) if isinstance(found, Problem) else found)
             self.server.metrics.request("openenv", PATH, status, time.perf_counter() - started)
 
-    async def _answered(self, text: str | None) -> str | None:
+    async def _answer(self, text: str | None) -> str | None:
         """The frame that answers one; None for the end."""
         asked = read_frame(text)
         kind = asked.type
@@ -117,17 +117,22 @@ class Player:
                 "%s: an action of OpenEnv is of no known form: %s", session.served.name, wrong
             )
         action = action_of(session.served, data, self.server.limits.depth)
-        return stepped(
+        return step_observation(
             tool_of(data), await OpenEnvSessions.of(self.server).step(session, action), wrong
         )
 
 
 async def talk(server: Server, socket: WebSocket) -> None:
-    """Speak with one client until it, the server or its time ends."""
+    """Speak with one client until it, the server or its time ends.
+
+    Args:
+        server: of the connection.
+        socket: not accepted yet.
+    """
     try:
         check_origin(socket.headers, keyless=server.keys.tenants is None)
         tenant = server.keys.tenant(socket.headers)
-        served = server.catalog.named(socket.path_params["env"])
+        served = server.catalog.lookup(socket.path_params["env"])
     except Problem as problem:
         await socket.send_denial_response(problem.response())
         return

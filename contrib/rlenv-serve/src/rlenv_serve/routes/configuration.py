@@ -59,7 +59,7 @@ async def put(call: Call) -> object:
         )
     given = call.read(Baselines)
     store = call.server.archive.store
-    served = call.server.catalog.named(given.environment)
+    served = call.server.catalog.lookup(given.environment)
     now = served.env.fingerprint, served.env.tasks.sha256
     if (given.fingerprint or now[0], given.tasks_sha256 or now[1]) != now:
         raise Problem(
@@ -78,7 +78,7 @@ async def tasks(call: Call) -> object:
     """
     store = call.server.archive.store
     query = call.request.query_params
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     now = served.env.fingerprint
     b = BASELINES.c
     done = (

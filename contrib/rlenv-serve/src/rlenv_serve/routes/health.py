@@ -1,4 +1,4 @@
-"""Whether the server lives, is ready, and what it counts."""
+"""Operations that say whether the server lives and is ready, and what it counts."""
 
 from __future__ import annotations
 

@@ -34,19 +34,19 @@ async def verify(call: Call) -> object:
         live = server.tickets.running(ticket)
         if lines and live and not later:
             return StreamingResponse(_lines(live[0], asyncio.shield(live[1])), media_type=LINES)
-        return await _answered(call, ticket, _wait(call) if later else float("inf"))
+        return await _ticket_response(call, ticket, _wait(call) if later else float("inf"))
     run = await made_run(server.verifier, call.tenant, asked.environment, asked.items)
     if lines:
         return StreamingResponse(_lines(run, asyncio.create_task(run.play())), media_type=LINES)
     await run.play(call.request.receive)
-    return _results(b",".join(await run.encoded()))
+    return _results(b",".join(await run.encode_results()))
 
 
 async def ticket(call: Call) -> object:
     """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N
     seconds.
     """
-    return await _answered(call, call.path["ticket"], _wait(call))
+    return await _ticket_response(call, call.path["ticket"], _wait(call))
 
 
 async def cancel(call: Call) -> object:
@@ -55,8 +55,14 @@ async def cancel(call: Call) -> object:
     return Response(status_code=204)
 
 
-async def judged(call: Call, environment: str, items: Sequence[Item]) -> Run:
-    """The verdicts of these responses, for a route of another form."""
+async def judge_items(call: Call, environment: str, items: Sequence[Item]) -> Run:
+    """Return the verdicts of these responses, for a route of another form.
+
+    Args:
+        call: the request.
+        environment: its name.
+        items: the responses.
+    """
     run = await made_run(call.server.verifier, call.tenant, environment, items)
     await run.play(call.request.receive)
     return run
@@ -72,7 +78,7 @@ async def _lines(run: Run, task: asyncio.Future[None]) -> AsyncIterator[bytes]:
         task.cancel()
 
 
-async def _answered(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
+async def _ticket_response(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
     with Watch(call.request.receive):
         status = await call.server.tickets.wait(call.tenant, id, seconds)
     if status.results is None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Protocol, TypeVar
 
 from rlenv_serve.catalog import Catalog
-from rlenv_serve.configuration.store import started
+from rlenv_serve.configuration.store import record_start
 from rlenv_serve.http.keys import Keys
 from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.problems import Problem
@@ -46,7 +46,7 @@ class Server:
 
     Args:
         catalog: the environments; they stay open when the server ends.
-        keys: of clients; none by default: everyone is one tenant, which is no operator.
+        keys: of clients; none by default: everyone is one tenant, which is not an operator.
         limits: what a client may use.
         journal: keeps episodes; in memory by default.
         trajectories: keeps episodes that have ended; in memory by default.
@@ -67,7 +67,7 @@ class Server:
         self.journal = journal or MemoryJournal()
         self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
         self.archive.store.opened.append(
-            lambda connection: started(self.archive.store, catalog.values(), connection)
+            lambda connection: record_start(self.archive.store, catalog.values(), connection)
         )
         self.metrics = Metrics()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)

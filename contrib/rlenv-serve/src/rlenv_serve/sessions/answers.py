@@ -1,4 +1,4 @@
-"""What a step is answered, in the one form from which every protocol makes its own."""
+"""Answers to steps, in the one form from which every protocol makes its own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rlenv import Verdict
 from rlenv.authoring import plain
 from rlenv_plugin_agent import Step
 
-from rlenv_serve.state.journal import Kept
+from rlenv_serve.state.journal import JsonRecord
 from rlenv_serve.verdicts import fault_kind
 
 
-class Answer(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one step came to.
+class Answer(JsonRecord, msgspec.Struct, frozen=True, omit_defaults=True):
+    """The outcome of one step.
 
     Args:
         number: of the step, from 1; 0 of the beginning.
@@ -41,7 +41,14 @@ class Answer(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, number: int, step: Step, verdict: Verdict | None, stop: str | None) -> Answer:
-        """What a step gave."""
+        """Make the answer of a step.
+
+        Args:
+            number: of the step.
+            step: as the episode gave it.
+            verdict: of the episode; None before its end.
+            stop: why it ended; None before its end.
+        """
         messages = [plain(each) for each in step.observation]
         value = plain(step.info.get("observation"))
         if verdict is None:

@@ -36,10 +36,15 @@ class TaskChoice(msgspec.Struct):
 
 
 def tasks_of(served: Served, asked: TaskChoice) -> tuple[Sequence[Task], int]:
-    """The task that was asked for, and the seed of its episode, which is drawn where there is none.
+    """Return the task that was asked for, and the seed of its episode, which is drawn where there
+    is none.
 
     Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played
     where a persistent world makes those before them impossible.
+
+    Args:
+        served: the environment.
+        asked: as the client asks for a task.
 
     Raises:
         Problem: 404 for a task that there is not; 422 for a split that there is not, and where

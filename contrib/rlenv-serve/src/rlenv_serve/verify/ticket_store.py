@@ -14,14 +14,14 @@ from attrs import frozen
 from rlenv_cli.tickets import TicketRecord, TicketState
 
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
+from rlenv_serve.state.journal import Entry, EpisodeEnd, EpisodeStart, Journal, JournaledStep
 
 MANY = 1 << 30
 
 
 @frozen
 class TicketRequest:
-    """What the server keeps of a ticket besides the ticket itself.
+    """The part of a ticket that only the server knows.
 
     Args:
         owner: whose it is.
@@ -75,10 +75,10 @@ class JournalTickets:
 
     async def find(self, id: str) -> TicketRecord | None:  # noqa: A002 - the field's name
         """As of ``TicketStore``."""
-        found = await self.stored(id)
+        found = await self.find_stored(id)
         return found.record if found else None
 
-    async def asked(self, id: str) -> bytes:  # noqa: A002 - as above
+    async def read_request(self, id: str) -> bytes:  # noqa: A002 - as above
         """As of ``TicketStore``."""
         steps = await self.journal.steps(id)
         return steps[0].action if steps else b""
@@ -95,14 +95,14 @@ class JournalTickets:
         if record.state != "waiting":
             return None
         turn = record.turn + 1
-        if not await self.journal.commit(record.id, Taken(turn, b"", b"%d" % done)):
+        if not await self.journal.commit(record.id, JournaledStep(turn, b"", b"%d" % done)):
             return None
         return TicketRecord(record.id, record.fingerprint, record.state, turn)
 
     async def end(self, record: TicketRecord, state: TicketState, result: bytes = b"") -> bool:
         """As of ``TicketStore``."""
-        step = Taken(record.turn + 1, b"", result)
-        return await self.journal.commit(record.id, step, Ended(state, b"%d" % len(result)))
+        step = JournaledStep(record.turn + 1, b"", result)
+        return await self.journal.commit(record.id, step, EpisodeEnd(state, b"%d" % len(result)))
 
     # -- for a server -----------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class JournalTickets:
         """
         # An episode has fields of other names: its task is the number of responses here, its seed
         # the number of bytes, and its agent the state in which it began.
-        begun = Begun(
+        begun = EpisodeStart(
             id=record.id,
             tenant=request.owner,
             environment=request.environment,
@@ -138,13 +138,13 @@ class JournalTickets:
         kept = await self.journal.begin(begun, limit)
         if kept is None:
             return None
-        is_new = await self.journal.commit(kept.id, Taken(1, asked, b"0"))
-        return _stored(Entry(kept, 1)), is_new
+        is_new = await self.journal.commit(kept.id, JournaledStep(1, asked, b"0"))
+        return _to_stored(Entry(kept, 1)), is_new
 
-    async def stored(self, id: str) -> StoredTicket | None:  # noqa: A002 - as above
+    async def find_stored(self, id: str) -> StoredTicket | None:  # noqa: A002 - as above
         """Return a ticket with what the server keeps of it, None where there is none."""
         entry = await self.journal.find(id)
-        return _stored(entry) if entry and entry.steps else None
+        return _to_stored(entry) if entry and entry.steps else None
 
     async def answer(self, id: str) -> bytes:  # noqa: A002 - as above
         """Return how many responses of an open ticket are judged, as digits, or the result of one
@@ -160,7 +160,7 @@ class JournalTickets:
             owner: of the tickets.
             limit: how many there are at most.
         """
-        return [_stored(each) for each in await self.journal.recent(owner, limit)]
+        return [_to_stored(each) for each in await self.journal.recent(owner, limit)]
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """Forget a ticket."""
@@ -171,7 +171,7 @@ class JournalTickets:
         await self.journal.expire(seconds)
 
 
-def _stored(entry: Entry) -> StoredTicket:
+def _to_stored(entry: Entry) -> StoredTicket:
     begun = entry.begun
     state = entry.ended.stop if entry.ended else begun.agent or "waiting"
     request = TicketRequest(

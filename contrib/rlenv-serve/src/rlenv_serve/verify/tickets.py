@@ -140,7 +140,7 @@ class VerifyTickets:
             tenant: whose ticket it is.
             id: of the ticket.
         """
-        found = await self.store.stored(id)
+        found = await self.store.find_stored(id)
         if found is None or found.request.owner != _owner(tenant):
             return
         await self.store.remove(id)
@@ -149,7 +149,7 @@ class VerifyTickets:
 
     async def _ticket(self, tenant: Tenant, id: str) -> StoredTicket:  # noqa: A002 - as above
         try:
-            ticket = await self.store.stored(id)
+            ticket = await self.store.find_stored(id)
         except Problem:
             self.judge.forget_signs()  # no sign of life could be written
             raise
@@ -167,7 +167,7 @@ class VerifyTickets:
 
     async def _resume(self, tenant: Tenant, record: TicketRecord) -> None:
         """Judge what a process that is gone has left."""
-        body = await self.store.asked(record.id)
+        body = await self.store.read_request(record.id)
         done = int(await self._answer(record.id))
         try:
             asked = decode(body, _DECODER, self._verifier.limits.depth)
@@ -212,7 +212,7 @@ class VerifyTickets:
 
 async def _results(run: Run) -> bytes:
     await run.play()
-    return b"\n".join(await run.encoded())
+    return b"\n".join(await run.encode_results())
 
 
 def _no_ticket(id: str) -> Problem:  # noqa: A002 - the field's name

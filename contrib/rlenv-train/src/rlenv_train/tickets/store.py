@@ -79,7 +79,7 @@ class SqliteStore:
         """As of ``TicketStore``."""
         return next(iter(self._records(f"{RECORD} WHERE id = ?", id)), None)
 
-    async def asked(self, id: str) -> bytes:  # noqa: A002 - as above
+    async def read_request(self, id: str) -> bytes:  # noqa: A002 - as above
         """As of ``TicketStore``."""
         return self._text("SELECT asked FROM tickets WHERE id = ?", id)
 

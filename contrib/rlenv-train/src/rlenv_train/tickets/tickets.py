@@ -177,7 +177,7 @@ class Tickets(AbstractContextManager["Tickets"]):
             TaskError: when JSON would change the task or the response.
         """
         found = self._env.tasks.by_prompt(task) if isinstance(task, str) else task
-        asked = _asked(found, response)
+        asked = _to_request(found, response)
         state = "outside" if outside else "waiting"
         record = TicketRecord(token_hex(16), self.fingerprint, state)
         self.call(self.store.put(record, asked.encode()))
@@ -200,7 +200,7 @@ class Tickets(AbstractContextManager["Tickets"]):
         if record.state == "waiting":
             raise ConfigError(f"ticket {id} is judged by stages; submit it with outside=True")
         verdict = Verdict(made.score, (StageResult("outcome", made),), None, record.fingerprint)
-        return self.call(end_ticket(self.store, id, "done", _encoded(verdict)))
+        return self.call(end_ticket(self.store, id, "done", _to_json(verdict)))
 
     def get(self, id: str) -> Ticket:  # noqa: A002 - the field's name
         """Return the ticket of this id.
@@ -271,8 +271,8 @@ class Tickets(AbstractContextManager["Tickets"]):
             taken = await self.store.take(record, 0)
             if taken is None:
                 return  # another process judges
-            asked = await self.store.asked(record.id)
-            work = self._loop.run_in_executor(self._pool, _evaluated, self._env, asked)
+            asked = await self.store.read_request(record.id)
+            work = self._loop.run_in_executor(self._pool, _evaluate, self._env, asked)
             self._judge.start(taken, work)
 
     async def _call_back(self) -> None:
@@ -311,12 +311,12 @@ def _call(callback: Callback, ticket: Ticket) -> None:
         logger.exception("a callback of ticket %s failed", ticket.id)
 
 
-def _encoded(verdict: Verdict) -> bytes:
+def _to_json(verdict: Verdict) -> bytes:
     return dumps(verdict_to_dict(verdict)).encode()
 
 
-def _asked(task: Task, response: Response) -> str:
-    """The task and the response as JSON.  The token ids of a trajectory are left out.
+def _to_request(task: Task, response: Response) -> str:
+    """Return the task and the response as JSON.  The token ids of a trajectory are left out.
 
     Raises:
         TaskError: when JSON would change them.
@@ -334,17 +334,17 @@ def _asked(task: Task, response: Response) -> str:
     raise TaskError(f"a ticket holds its task and its response as JSON: {lack}", task.id)
 
 
-def _evaluated(env: Environment, asked: bytes) -> bytes:
-    """The verdict on what a ticket asks; unscored where a store gave something else."""
+def _evaluate(env: Environment, asked: bytes) -> bytes:
+    """Return the verdict on what a ticket asks; unscored where a store gave something else."""
     try:
         found = json.loads(asked)
         response = found.pop("response")
         task = Task(**found)
         if not isinstance(found["prompt"], str) or not isinstance(found["info"], dict):
             raise TypeError("not a task")
-        return _encoded(next(env.evaluate_many([(task, response)])))
+        return _to_json(next(env.evaluate_many([(task, response)])))
     except Exception as error:  # noqa: BLE001 - anybody may have written it
-        return _encoded(_foreign(error))
+        return _to_json(_foreign(error))
 
 
 def _foreign(error: Exception) -> Verdict:
