@@ -18,11 +18,10 @@ from rlenv import (
     Outcome,
     Slot,
     Task,
-    fingerprint,
     hookimpl,
-    secret,
     stage,
 )
+from rlenv.identity import fingerprint, secret
 
 TASK = Task("Say yes", answer="yes", id="t")
 
