@@ -20,13 +20,14 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-full test-trainers conformance soak lint sizes bench mutants audit-zoo audit-wild clean
+.PHONY: help run test test-changed test-full test-trainers conformance soak ruff lint sizes bench mutants audit-zoo audit-wild clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"
-	@echo "make test   ruff, mypy --strict and the tests, but those that are slow"
+	@echo "make test   ruff, mypy --strict and the tests, but those that are slow; PKG=math for one distribution and the rules of the repository, without mypy"
+	@echo "make test-changed  the same for the distributions whose files differ from main, committed or not"
 	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law, a policy that learns"
 	@echo "make test-trainers  rlenv in each trainer, in an environment of its own below build/ (ten minutes at first; TRAINERS=trl)"
 	@echo "make conformance  what each trainer makes of a response without a score, into docs/reference/conformance.md"
@@ -44,8 +45,20 @@ run: $(VENV)/.run
 	@mkdir -p $(OUT)
 	$(BIN)/rlenv score $(EXAMPLE)/env.toml $(EXAMPLE)/responses.jsonl -o $(OUT)/scores.jsonl --overwrite
 
+# A part runs without mypy, which needs a minute when nothing is in its cache.
+PART := $(BIN)/python tests/helpers/partial_tests.py
+IN_PARALLEL := --pytest -n $(JOBS) --dist worksteal
+
+ifdef PKG
+test: ruff
+	@$(PART) "$(PKG)" $(IN_PARALLEL)
+else
 test: lint
 	$(PYTEST) -m "not slow"
+endif
+
+test-changed: ruff
+	@$(PART) --changed $(IN_PARALLEL)
 
 # Endless programs, and processes that only spin, take every core from other tests: they run after the rest.
 ENDLESS := tests/test_unscored.py
@@ -99,9 +112,11 @@ soak: $(VENV)/.dev
 	$(BIN)/python benchmarks/forks.py
 	$(BIN)/python benchmarks/serve_soak.py
 
-lint: $(VENV)/.dev
+ruff: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: ruff
 	$(BIN)/mypy --num-workers 2
 
 sizes:

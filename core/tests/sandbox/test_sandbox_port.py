@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 from rlenv import sandbox
-from rlenv.errors import ConfigError, PluginError
-from rlenv.plugins import registry
+from rlenv.model.errors import ConfigError, PluginError
+from rlenv.plugins.registry import registry
 
 
 class Nowhere:
