@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from .messages import Message
+from rlenv_plugin_agent.messages import Message
+from rlenv_plugin_agent.tools.observations import Call
 
 Stop: TypeAlias = Literal[
     "passed", "done", "gave_up", "turn_limit", "timeout", "context", "budget", "error"
@@ -33,20 +34,6 @@ class Step(NamedTuple):
     terminated: bool
     truncated: bool
     info: dict[str, object]
-
-
-class Call(NamedTuple):
-    """One call of a tool, for the log.
-
-    Args:
-        tool: its name as the policy wrote it, 64 characters at most.
-        seconds: wall time.
-        error: the type of its error, "" where it has a result.
-    """
-
-    tool: str
-    seconds: float
-    error: str
 
 
 class Turn(NamedTuple):

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from rlenv import Environment, Task, Verdict
 
-from .actions import ActionError, action_of
+from rlenv_plugin_agent.errors import UnreachableTask
+from rlenv_plugin_agent.messages import Action, Message, copies, json_of, text_of
+from rlenv_plugin_agent.messages.actions import ActionError, action_of
+
 from .episode import Episode
-from .messages import Action, Message, copies, json_of, text_of
-from .tools.errors import UnreachableTask
 
 Info: TypeAlias = dict[str, object]
 Reset: TypeAlias = tuple[object, Info]

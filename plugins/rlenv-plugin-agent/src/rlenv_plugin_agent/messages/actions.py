@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from attrs import evolve
 
-from .messages import Action, Reply, is_message
+from .message import Action, Reply, is_message
 
 WANTED = (
     "return a text, a message of the assistant as a dict with `content` or `tool_calls`, such as "

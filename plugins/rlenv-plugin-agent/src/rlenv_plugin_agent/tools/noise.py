@@ -12,11 +12,12 @@ from attrs import field, frozen
 from rlenv import ConfigError
 from rlenv.authoring import Safe, dumps
 
-from .answers import Observe
-from .recording.keys import Named, canonical, tool_for
-from .tools.context import ToolContext
-from .tools.errors import error_in, error_text
-from .tools.tool import Tool
+from rlenv_plugin_agent.errors import error_in, error_text
+
+from .context import ToolContext
+from .keys import Named, canonical, tool_for
+from .observations import Observe
+from .tool import Tool
 
 Kind: TypeAlias = Literal["error", "timeout", "truncation", "empty", "stale"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

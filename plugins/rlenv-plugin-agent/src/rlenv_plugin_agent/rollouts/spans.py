@@ -11,8 +11,9 @@ from collections.abc import Container, Mapping, Sequence
 from attrs import frozen
 from rlenv import StageResult, Verdict
 
-from .episode import Episode
-from .steps import Call, Turn
+from rlenv_plugin_agent.episodes.episode import Episode
+from rlenv_plugin_agent.episodes.steps import Turn
+from rlenv_plugin_agent.tools.observations import Call
 
 
 @frozen

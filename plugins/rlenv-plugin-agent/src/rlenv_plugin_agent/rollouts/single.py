@@ -1,31 +1,28 @@
-"""``rollout`` and ``rollouts``: a policy plays episodes, one or many at a time."""
+"""``rollout``: a policy plays one episode."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from time import perf_counter
-from typing import TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from attrs import frozen
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict
 
-from .actions import ActionError
-from .answers import Observe
-from .clients.errors import ContextExceeded
-from .contexts import Count
-from .episode import Episode, Evaluate
-from .messages import Action, Message, copies
-from .samples import Sample, samples_of
-from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn
-from .tools.errors import EpisodeError
-from .tools.subagent import Actor, Child, begun
-from .waiting import Waits, arun, may_wait, run, wait, wait_for
+from rlenv_plugin_agent.clients.errors import ContextExceeded
+from rlenv_plugin_agent.contexts import Count
+from rlenv_plugin_agent.episodes.episode import Episode, Evaluate
+from rlenv_plugin_agent.episodes.steps import TERMINATED, TRUNCATED, Step, Stop, Turn
+from rlenv_plugin_agent.errors import EpisodeError
+from rlenv_plugin_agent.messages import Action, Message, copies
+from rlenv_plugin_agent.tools.observations import Observe
+from rlenv_plugin_agent.tools.subagent import Actor, Child, begun
+from rlenv_plugin_agent.waiting import Waits, arun, may_wait, run, wait
 
-K = TypeVar("K")
-T = TypeVar("T")
+from .samples import Sample, samples_of
+
 # Messages so far, which are read-only, and the tools as endpoints of models take them.
 Policy: TypeAlias = Callable[[list[Message], list[Message]], Action | Awaitable[Action]]
 
@@ -232,104 +229,3 @@ def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) ->
         seconds=0.0,
         seed=seed,
     )
-
-
-async def arollouts(
-    env: Environment,
-    tasks: Iterable[Task | str],
-    policy: Policy,
-    *,
-    seed: int = 0,
-    concurrent: int = 64,
-    **how: Unpack[How],
-) -> AsyncGenerator[tuple[int, Rollout]]:
-    """Play many episodes at once: (index of the task, rollout) pairs, each when it is done.
-
-    An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others
-    go on.  Where it returns what is no action, the kind is ``input``.
-
-    Args:
-        env: as for ``rollout``.
-        tasks: one for each episode, read as needed.
-        policy: as for ``rollout``; async, so that the episodes do not wait for one another.
-        seed: of each episode.
-        concurrent: how many episodes run at the same time, 1 or more.
-        **how: ``wrap``, ``count`` and ``training_step``, as for ``Episode``.
-
-    Raises:
-        ConfigError: when ``concurrent`` is not an integer of 1 or more.
-    """
-    if type(concurrent) is not int or concurrent < 1:
-        raise ConfigError(f"concurrent is an integer ≥ 1, not {concurrent!r}")
-    work = ((i, _kept(env, task, policy, seed, how)) for i, task in enumerate(tasks))
-    async with aclosing(completed(work, concurrent)) as ended:
-        async for index, job in ended:
-            yield index, job.result()
-
-
-async def completed(
-    work: Iterable[tuple[K, Coroutine[object, object, T]]], concurrent: int
-) -> AsyncGenerator[tuple[K, asyncio.Task[T]]]:
-    """Run coroutines, so many at once; each with its key as soon as it has ended, and at the end
-    none runs on.
-
-    Args:
-        work: (key, coroutine) pairs, read as needed.
-        concurrent: how many run at the same time, 1 or more.
-    """
-    left = iter(work)
-    running = dict[asyncio.Task[T], K]()
-    try:
-        while True:
-            while len(running) < concurrent and (found := next(left, None)):
-                running[asyncio.create_task(found[1])] = found[0]
-            if not running:
-                return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                yield running.pop(each), each
-    finally:
-        for each in running:
-            each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _kept(env: Environment, task: Task | str, policy: Policy, seed: int, how: How) -> Rollout:
-    """``arollout``, and whatever raises becomes a fault."""
-    try:
-        return await arollout(env, task, policy, seed, **how)
-    except ActionError as error:
-        return unscored(env, task, Fault("input", str(error)), seed)
-    except Exception as error:  # noqa: BLE001 - one episode of many
-        fault = Fault("unavailable", f"{type(error).__name__}: {error}", transient=True)
-        return unscored(env, task, fault, seed)
-
-
-def rollouts(
-    env: Environment,
-    tasks: Iterable[Task | str],
-    policy: Policy,
-    *,
-    seed: int = 0,
-    concurrent: int = 64,
-    **how: Unpack[How],
-) -> Iterator[tuple[int, Rollout]]:
-    """``arollouts`` for callers without an event loop; episodes run on one in the background.
-
-    Args:
-        env: as for ``rollout``.
-        tasks: as for ``arollouts``.
-        policy: as for ``arollouts``.
-        seed: as for ``arollouts``.
-        concurrent: as for ``arollouts``.
-        **how: ``wrap``, ``count`` and ``training_step``, as for ``Episode``.
-    """
-    running = arollouts(env, tasks, policy, seed=seed, concurrent=concurrent, **how)
-    try:
-        while True:
-            try:
-                yield wait_for(anext(running))
-            except StopAsyncIteration:
-                return
-    finally:
-        wait_for(running.aclose())

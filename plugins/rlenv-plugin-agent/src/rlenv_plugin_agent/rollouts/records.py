@@ -9,9 +9,11 @@ from attrs import asdict, frozen
 from rlenv import ConfigError, Outcome, Task, Tokens, Trajectory, Verdict
 from rlenv.authoring import Problems, build, plain
 
-from .rollouts import Rollout
-from .steps import Call, Stop, Turn
-from .tools.subagent import Child
+from rlenv_plugin_agent.episodes.steps import Stop, Turn
+from rlenv_plugin_agent.tools.observations import Call
+from rlenv_plugin_agent.tools.subagent import Child
+
+from .single import Rollout
 
 SCHEMA: Literal["rlenv.rollout/1"] = "rlenv.rollout/1"
 

@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 from rlenv import Environment, Task, TaskError, Verdict
 from rlenv.authoring import Problems, build
 
-from .messages import Action, calls
-from .stages.state import Gold
-from .state.held import APART, Held
-from .state.persistent import PRESENT, PersistentWorld
-from .state.world import World
-from .tools.errors import UnreachableTask
+from rlenv_plugin_agent.errors import UnreachableTask
+from rlenv_plugin_agent.messages import Action, calls
+from rlenv_plugin_agent.stages.state import Gold
+from rlenv_plugin_agent.state.held import APART, Held
+from rlenv_plugin_agent.state.persistent import PRESENT, PersistentWorld
+from rlenv_plugin_agent.state.world import World
 
 CHECKING: ContextVar[bool] = ContextVar("checking", default=False)
 # Of each environment, by task, why it is not sound; "" where it is.

@@ -7,8 +7,10 @@ from time import perf_counter
 
 from rlenv import Tokens
 
-from .steps import Call, Marks, Stop, Turn
-from .tables import Budgets
+from rlenv_plugin_agent.tools.observations import Call
+
+from .config import Budgets
+from .steps import Marks, Stop, Turn
 
 NO_LIMIT = 1 << 62
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import isawaitable
 from typing import TypeAlias
 
-from .answers import CALLS, Asked, Observe, Said, answer_calls, answer_of_user
+from rlenv import VerifierFault
+
+from rlenv_plugin_agent.errors import ToolError, error_text
+from rlenv_plugin_agent.messages import Message, text_of
+from rlenv_plugin_agent.tools.calling import observe
+from rlenv_plugin_agent.tools.context import ToolContext
+from rlenv_plugin_agent.tools.observations import CALLS, Asked, Observe, Said, answer_calls
+from rlenv_plugin_agent.tools.tool import Function, Tool
+from rlenv_plugin_agent.waiting import Waits, at_once, has_loop, wait
+
+from .harness import Harness
 from .ledger import Ledger
-from .messages import Message, text_of
 from .steps import ENDINGS, Stop
-from .tables import Harness
-from .tools.calling import observe
-from .tools.context import ToolContext
-from .tools.errors import error_text
-from .tools.tool import Tool
 from .user import End
-from .waiting import Waits, at_once, has_loop, wait
 
 Info: TypeAlias = dict[str, object]
 
@@ -82,3 +86,28 @@ class EpisodeAnswers:
             found = found.observation
         answers = [] if found is None else [{"role": "user", "content": text_of(found)}]
         return [*answers], {"observation": found}
+
+
+def answer_of_user(user: Function, said: object, seconds: float | None) -> Waits[object]:
+    """What the user returns; where they raise, an error that the policy sees.
+
+    Args:
+        user: takes the action, and may be async.
+        said: the text of the policy's message, or the value that it returned.
+        seconds: that an async user may take, None for no limit.
+
+    Raises:
+        VerifierFault: the environment failed.
+    """
+    try:
+        found = user(action=said)
+        if isawaitable(found):
+            found = yield found if seconds is None else asyncio.wait_for(found, seconds)
+    except VerifierFault:
+        raise
+    except TimeoutError:
+        return error_text("timeout", "user", "no answer in time")
+    except Exception as error:  # noqa: BLE001 - a user may raise anything; its text may hold what is secret
+        why = str(error) if isinstance(error, ToolError) else f"failed with {type(error).__name__}"
+        return error_text("error", "user", why[:2000])
+    return found

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from attrs import frozen
 from rlenv import ConfigError, StageResult, Tokens, Trajectory, Verdict
 
-from .tools.subagent import Child
+from rlenv_plugin_agent.tools.subagent import Child
 
 # Its index among the messages of the assistant, -1 for a subagent, and the call.
 Turn: TypeAlias = tuple[int, Tokens]

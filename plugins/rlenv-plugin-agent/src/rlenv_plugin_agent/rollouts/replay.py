@@ -10,16 +10,17 @@ from itertools import zip_longest
 from attrs import frozen
 from rlenv import Environment
 
-from .episode import Episode
-from .messages import Message, Reply, json_of
-from .recording import canonical
-from .rollouts import Rollout
-from .state.held import APART
-from .steps import TRUNCATED
-from .tables import Harness
-from .tools.errors import ERROR, EpisodeError
-from .tools.subagent import Actor, Playback
-from .waiting import wait_for
+from rlenv_plugin_agent.episodes.episode import Episode
+from rlenv_plugin_agent.episodes.harness import Harness
+from rlenv_plugin_agent.episodes.steps import TRUNCATED
+from rlenv_plugin_agent.errors import ERROR, EpisodeError
+from rlenv_plugin_agent.messages import Message, Reply, json_of
+from rlenv_plugin_agent.state.held import APART
+from rlenv_plugin_agent.tools.keys import canonical
+from rlenv_plugin_agent.tools.subagent import Actor, Playback
+from rlenv_plugin_agent.waiting import wait_for
+
+from .single import Rollout
 
 SECONDS = re.compile(r', "seconds": [0-9.e-]+(?=}}$)')  # as `error_text` ends
 SHOWN = 300  # characters of each side of a divergence

@@ -11,8 +11,8 @@ from functools import cached_property
 from attrs import frozen
 from rlenv import ConfigError, Task
 
-from .tools.context import ToolContext
-from .tools.tool import Coded, Tool
+from rlenv_plugin_agent.tools.context import ToolContext
+from rlenv_plugin_agent.tools.tool import Coded, Tool
 
 GIVEN = ("action", "task", "seed", "context")
 

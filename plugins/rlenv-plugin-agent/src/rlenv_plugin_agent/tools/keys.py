@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from rlenv_plugin_agent.messages import json_of
-from rlenv_plugin_agent.tools.tool import Tool
+
+from .tool import Tool
 
 # Tools by name; an MCP server may add some when an episode begins.
 Named: TypeAlias = Callable[[], Mapping[str, Tool]]

@@ -1,21 +1,31 @@
-"""What the policy is answered: an observation for each call of a tool, or the turn of the user."""
+"""Observations: the texts with which the calls of one message are answered."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from inspect import isawaitable
 from time import perf_counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from rlenv import VerifierFault
+from rlenv_plugin_agent.errors import error_in, error_text
+from rlenv_plugin_agent.messages import Message
 
-from .messages import Message
-from .steps import Call
-from .tools.context import ToolContext
-from .tools.errors import ToolError, error_in, error_text
-from .tools.tool import Function
-from .waiting import Waits
+from .context import ToolContext
+
+
+class Call(NamedTuple):
+    """One call of a tool, for the log.
+
+    Args:
+        tool: its name as the policy wrote it, 64 characters at most.
+        seconds: wall time.
+        error: the type of its error, "" where it has a result.
+    """
+
+    tool: str
+    seconds: float
+    error: str
+
 
 # One call of a tool: its name, its arguments and the context, to the text that the policy reads.
 Observe: TypeAlias = Callable[[str, str, ToolContext], Awaitable[str]]
@@ -74,28 +84,3 @@ def _error(text: str) -> str:
     """The type of the error that an observation is, "" for a result."""
     found = error_in(text)
     return "" if found is None else str(found["type"])[:64]
-
-
-def answer_of_user(user: Function, said: object, seconds: float | None) -> Waits[object]:
-    """What the user returns; where they raise, an error that the policy sees.
-
-    Args:
-        user: takes the action, and may be async.
-        said: the text of the policy's message, or the value that it returned.
-        seconds: that an async user may take, None for no limit.
-
-    Raises:
-        VerifierFault: the environment failed.
-    """
-    try:
-        found = user(action=said)
-        if isawaitable(found):
-            found = yield found if seconds is None else asyncio.wait_for(found, seconds)
-    except VerifierFault:
-        raise
-    except TimeoutError:
-        return error_text("timeout", "user", "no answer in time")
-    except Exception as error:  # noqa: BLE001 - a user may raise anything; its text may hold what is secret
-        why = str(error) if isinstance(error, ToolError) else f"failed with {type(error).__name__}"
-        return error_text("error", "user", why[:2000])
-    return found

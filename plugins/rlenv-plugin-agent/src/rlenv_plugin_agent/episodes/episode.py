@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
 
-from .actions import action_of
-from .answers import Observe
-from .contexts import Count, Record, Views, counter, guarded
-from .episode_answers import EpisodeAnswers, Info
-from .ledger import Ledger
-from .messages import (
+from rlenv_plugin_agent.contexts import Count, Record, Views, counter, guarded
+from rlenv_plugin_agent.errors import EpisodeError, UnreachableTask, fault_of
+from rlenv_plugin_agent.messages import (
     Action,
     Message,
     Reply,
@@ -27,22 +24,31 @@ from .messages import (
     text_of,
     user_said,
 )
-from .read_only import ReadOnlyList, read_only_message, read_only_messages
-from .recorded import check_present, check_recorded
-from .state.held import hold
-from .state.world import World
-from .steps import TERMINATED, TRUNCATED, Call, Step, Stop, Turn
-from .tables import Config, Harness
-from .tools.catalog.resources import Resources
-from .tools.context import ToolContext
-from .tools.errors import EpisodeError, UnreachableTask, fault_of
-from .tools.subagent import Actor
-from .tools.tool import Tool, ToolSource, open_tools
+from rlenv_plugin_agent.messages.actions import action_of
+from rlenv_plugin_agent.messages.read_only import (
+    ReadOnlyList,
+    read_only_message,
+    read_only_messages,
+)
+from rlenv_plugin_agent.state.held import hold
+from rlenv_plugin_agent.state.world import World
+from rlenv_plugin_agent.tools.catalog.resources import Resources
+from rlenv_plugin_agent.tools.context import ToolContext
+from rlenv_plugin_agent.tools.observations import Call, Observe
+from rlenv_plugin_agent.tools.subagent import Actor
+from rlenv_plugin_agent.tools.tool import Tool, ToolSource, open_tools
+from rlenv_plugin_agent.waiting import Waits, arun, result_of, run, wait
+
+from .answers import EpisodeAnswers, Info
+from .config import Config
+from .gold import check_present, check_recorded
+from .harness import Harness
+from .ledger import Ledger
+from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn
 from .user import End
-from .waiting import Waits, arun, result_of, run, wait
 
 if TYPE_CHECKING:
-    from .state.held import Held, Holder
+    from rlenv_plugin_agent.state.held import Held, Holder
 
 Evaluate: TypeAlias = Callable[[Task, Trajectory], Verdict | Awaitable[Verdict]]
 GO_ON = "No tool was called. Go on, and call done when the task is finished."
