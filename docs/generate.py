@@ -23,13 +23,14 @@ import attrs
 import click
 import rlenv
 from conformance_page import conformance
-from rlenv import authoring, hooks, values
-from rlenv import stages as stage
+from rlenv import authoring, hooks
+from rlenv.compose import stages as stage
 from rlenv.config.fit import options_of
 from rlenv.config.schema import OWNERS, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.config.taskfile import TasksEntry
-from rlenv.forks import lazy
-from rlenv.plugins import registry
+from rlenv.model import values
+from rlenv.model.lazy import lazy
+from rlenv.plugins.registry import registry
 from rlenv_cli.app import OWN, cli
 from rlenv_cli.commands.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
 from rlenv_cli.scores.unscored import REMEDIES

@@ -31,7 +31,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return suggest(name, *given, **named)  # type: ignore[arg-type] # as they came
 
     with monkeypatch.context() as patched:
-        patched.setattr("rlenv.tasks.suggest", count)
+        patched.setattr("rlenv.model.tasks.suggest", count)
         yield found
 
 

@@ -11,23 +11,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .near import suggest
-from .values import FAULT_KINDS
+from .model.messages import suggest
+from .model.values import FAULT_KINDS
 
 if TYPE_CHECKING:
     from .config.files import File
     from .config.fit import build
     from .config.marks import Safe, Unsafe
     from .config.problems import Problems, code_allowed
+    from .config.references import FileFunction
+    from .config.rows import read_rows
     from .config.tables import StageTables
-    from .fingerprint import code_of
-    from .pickling import pickled
-    from .plugins import part, resolve
-    from .record import dumps, plain
-    from .references import FileFunction
-    from .rows import read_rows
-    from .secret import key_id, secret
-    from .state import makeup
+    from .identity.fingerprint import code_of
+    from .identity.secret import key_id, secret
+    from .identity.state import makeup
+    from .model.record import dumps, plain
+    from .plugins.registry import part, resolve
+    from .runtime.pickling import pickled
 else:
 
     def __getattr__(name: str) -> object:
@@ -63,21 +63,21 @@ __all__ = [
 ]
 _HOMES = {
     "File": "config.files",
-    "FileFunction": "references",
+    "FileFunction": "config.references",
     "Problems": "config.problems",
     "Safe": "config.marks",
     "StageTables": "config.tables",
     "Unsafe": "config.marks",
     "build": "config.fit",
     "code_allowed": "config.problems",
-    "code_of": "fingerprint",
-    "dumps": "record",
-    "key_id": "secret",
-    "makeup": "state",
-    "part": "plugins",
-    "pickled": "pickling",
-    "plain": "record",
-    "read_rows": "rows",
-    "resolve": "plugins",
-    "secret": "secret",
+    "code_of": "identity.fingerprint",
+    "dumps": "model.record",
+    "key_id": "identity.secret",
+    "makeup": "identity.state",
+    "part": "plugins.registry",
+    "pickled": "runtime.pickling",
+    "plain": "model.record",
+    "read_rows": "config.rows",
+    "resolve": "plugins.registry",
+    "secret": "identity.secret",
 }

@@ -6,23 +6,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
-from .composites import Composite, Slot, composite_of
-from .engine import Executor, Steps, await_steps, evaluate, run_steps
-from .errors import ConfigError, TaskError, UnknownTask, reject
-from .executor import AsyncExecutor, CallerExecutor
-from .forks import lazy
-from .plan import Plan
-from .stages import THINKING, AnyStage, Attempt
-from .values import Fault, Response, Task, Trajectory, Verdict
+from .compose.composites import Composite, Slot, composite_of
+from .compose.stages import THINKING, AnyStage, Attempt
+from .engine.engine import Executor, Steps, await_steps, evaluate, run_steps
+from .engine.plan import Plan
+from .model.errors import ConfigError, TaskError, UnknownTask, reject
+from .model.lazy import lazy
+from .model.values import Fault, Response, Task, Trajectory, Verdict
+from .runtime import forks  # noqa: F401 - what a fork waits for is registered with any import of rlenv
+from .runtime.executor import AsyncExecutor, CallerExecutor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .batch import Numbered
-    from .batch import Row as AttemptOrVerdict
     from .config.load import Options, TableOptions
+    from .runtime.batch import Numbered
+    from .runtime.batch import Row as AttemptOrVerdict
+    from .runtime.worker_executor import WorkerExecutor
     from .text import Thinking
-    from .worker_executor import WorkerExecutor
 
 Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
@@ -83,8 +84,8 @@ class Environment:
         memory_mb: int | None = None,
         source: str = "",
     ) -> None:
-        from .fingerprint import made_of
-        from .tasks import Tasks
+        from .identity.fingerprint import made_of
+        from .model.tasks import Tasks
 
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
@@ -116,7 +117,7 @@ class Environment:
         self.memory_mb = memory_mb
         self._observers: Callable[..., None] | None = None
         if observers:
-            from .observers import Observers
+            from .plugins.observers import Observers
 
             self._observers = Observers(observers).tell
         # Last, since it may start workers: whoever gets an exception has nothing to close.
@@ -128,7 +129,7 @@ class Environment:
     @lazy
     def fingerprint(self) -> str:
         """Names the configuration and the code that make this environment's verdicts."""
-        from .fingerprint import fingerprint
+        from .identity.fingerprint import fingerprint
 
         return fingerprint(self._plan, self._made, self.pass_mark, self.thinking)
 
@@ -196,7 +197,7 @@ class Environment:
         else:  # imports cost more than half a microsecond each time
             from asyncio import wrap_future
 
-            from .event_loop import off_loop
+            from .runtime.event_loop import off_loop
 
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
         executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
@@ -229,7 +230,7 @@ class Environment:
             on: where to evaluate instead of on this machine, such as ``rlenv_ray.RayWorkers()``;
                 observers are then told there, and ``workers`` is left out.
         """
-        from .batch import in_order
+        from .runtime.batch import in_order
 
         return in_order(self.evaluate_as_completed(rows, workers, on=on))
 
@@ -246,7 +247,7 @@ class Environment:
         self._needs_no_group()
         if workers is not None and (on is not None or type(workers) is not int or workers < 1):
             raise ConfigError(f"workers is an integer ≥ 1, and None beside on=, not {workers!r}")
-        from .batch import concurrent, streamed
+        from .runtime.batch import concurrent, streamed
 
         attempts = map(self._attempt_or_fault, rows)
         if on is not None:
@@ -265,7 +266,7 @@ class Environment:
 
         A response of a wrong type is unscored by itself and takes no part in the group.
         """
-        from .batch import concurrent, in_order
+        from .runtime.batch import concurrent, in_order
 
         task = self._task(prompt)
         rows = iter([self._attempt_or_fault((task, response)) for response in responses])
@@ -278,7 +279,7 @@ class Environment:
         if "_hired" in vars(self):
             self._hired.close()
         if "caller" in self.places:
-            from .event_loop import shared_loop
+            from .runtime.event_loop import shared_loop
 
             shared_loop.leave(self._plan.leaves)
 
@@ -309,7 +310,7 @@ class Environment:
     @lazy
     def _hired(self) -> WorkerExecutor:
         """The workers, also of inline stages where no other wants one."""
-        from .worker_executor import WorkerExecutor
+        from .runtime.worker_executor import WorkerExecutor
 
         workers = WorkerExecutor(self._plan, self.memory_mb)
         self.warnings += workers.warnings

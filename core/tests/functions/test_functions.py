@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import AnyOf, ConfigError, Environment, Outcome, Pipeline, Slot, Task, Trajectory, stage
-from rlenv.equal import Equal
-from rlenv.functions import READERS, FunctionStage
+from rlenv.compose.equal import Equal
+from rlenv.compose.functions import READERS, FunctionStage
 
 TASK = Task("What is 6 * 7?", answer="42", info={"level": 3}, id="t")
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from rlenv import Verdict
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 
 TRACEPARENT = ContextVar("traceparent", default="")  # header of the request that is answered
 SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)

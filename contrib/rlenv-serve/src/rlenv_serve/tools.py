@@ -10,8 +10,8 @@ import msgspec
 from rlenv import ConfigError
 from rlenv.authoring import suggest
 from rlenv_plugin_agent import Harness
+from rlenv_plugin_agent.errors import error_in
 from rlenv_plugin_agent.messages import copies
-from rlenv_plugin_agent.tools.errors import error_in
 
 from .catalog import Served
 from .http.answers import encode

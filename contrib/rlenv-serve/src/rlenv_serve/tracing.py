@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prometheus_client import Counter
 from rlenv import ConfigError
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 
 from .metrics import TRACEPARENT, Metrics
 

@@ -7,17 +7,25 @@ from typing import Any, TypeVar
 
 from attrs import fields
 
-from rlenv.composites import NUMBERS, Composite, Pipeline, Slot, as_stage, free_name, is_number
-from rlenv.errors import ConfigError, PluginError, RlenvError
-from rlenv.functions import function_stage
-from rlenv.near import suggest
-from rlenv.plan import Plan
-from rlenv.plugins import registry
-from rlenv.record import plain
-from rlenv.references import is_reference
-from rlenv.stages import is_stage
-from rlenv.tasks import Tasks
-from rlenv.values import Task
+from rlenv.compose.composites import (
+    NUMBERS,
+    Composite,
+    Pipeline,
+    Slot,
+    as_stage,
+    free_name,
+    is_number,
+)
+from rlenv.compose.functions import function_stage
+from rlenv.compose.stages import is_stage
+from rlenv.config.references import is_reference
+from rlenv.engine.plan import Plan
+from rlenv.model.errors import ConfigError, PluginError, RlenvError
+from rlenv.model.messages import suggest
+from rlenv.model.record import plain
+from rlenv.model.tasks import Tasks
+from rlenv.model.values import Task
+from rlenv.plugins.registry import registry
 
 from .fit import build, construct
 from .problems import BAD, Problems, Table, at, show

@@ -16,10 +16,10 @@ from typing import Any, Literal
 from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
-from rlenv.composites import is_name, number_wanted
-from rlenv.errors import PluginError
-from rlenv.near import suggest
-from rlenv.plugins import by_name, load_entry
+from rlenv.compose.composites import is_name, number_wanted
+from rlenv.model.errors import PluginError
+from rlenv.model.messages import suggest
+from rlenv.plugins.registry import by_name, load_entry
 
 from .fit import build
 from .marks import Safe, Unsafe

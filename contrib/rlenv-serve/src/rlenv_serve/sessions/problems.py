@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from rlenv_plugin_agent.tools.errors import UnreachableTask
+from rlenv_plugin_agent.errors import UnreachableTask
 
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import EpisodeStart

@@ -14,7 +14,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from rlenv import Task, Verdict
-from rlenv_plugin_agent.spans import episode_span
+from rlenv_plugin_agent.rollouts.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.keys import Tenant

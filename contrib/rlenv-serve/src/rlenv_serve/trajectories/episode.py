@@ -7,7 +7,7 @@ import json
 from attrs import asdict, frozen
 from rlenv_cli.scores import verdict_from_dict
 from rlenv_plugin_agent import Rollout
-from rlenv_plugin_agent.records import to_row
+from rlenv_plugin_agent.rollouts.records import to_row
 
 from rlenv_serve.http.keys import Tenant, sees_private
 from rlenv_serve.state.journal import EpisodeStart, JsonRecord
@@ -35,8 +35,8 @@ class FinishedEpisode(JsonRecord):
         calls: of tools.
         tools: different ones that were called.
         tokens: that the policy sampled; estimated where it did not tell.
-        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator
-            may see; "" in a list.
+        rollout: JSON, as ``rlenv_plugin_agent.rollouts.records`` writes it; it has what only the
+            operator may see; "" in a list.
         number: in the order in which they ended, from 1; 0 before it is kept.
     """
 

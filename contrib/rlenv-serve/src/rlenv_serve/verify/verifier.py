@@ -10,7 +10,7 @@ from collections import deque
 from time import perf_counter
 
 from rlenv import Fault, Verdict
-from rlenv_plugin_agent.spans import verdict_span
+from rlenv_plugin_agent.rollouts.spans import verdict_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.keys import Tenant

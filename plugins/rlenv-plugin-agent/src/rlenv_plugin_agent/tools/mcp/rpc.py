@@ -1,4 +1,11 @@
-"""A client of JSON-RPC over a link: one call at a time.  The server's own requests get an error."""
+"""A client of JSON-RPC over a link: one call at a time.  The server's own requests get an error.
+
+It is not the ``ClientSession`` of the package ``mcp``, which reads whenever the server writes and
+validates each result with the server's own schema on the event loop, so that a pattern in it stops
+all episodes.  Its transport ends the session of all calls when one connection breaks
+(https://github.com/modelcontextprotocol/python-sdk/pull/2273) and bounds no answer.
+``tests/trainers/test_with_mcp_client.py`` shows each reason.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +16,8 @@ from contextlib import aclosing, suppress
 from typing import TypeAlias
 
 from rlenv_plugin_agent.clients.reading import mapping
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import json_of
-from rlenv_plugin_agent.tools.errors import EpisodeError
 
 from .errors import ServerError
 from .http import HttpLink
