@@ -167,8 +167,8 @@ def command_line_api() -> Iterator[str]:
 
     yield "# `rlenv_cli`"
     yield (
-        "Three modules of rlenv-cli are public: other distributions may import them, and nothing else"
-        " of it.\n"
+        "Three modules of rlenv-cli are public: other distributions may import them, and nothing"
+        " else of it.\n"
     )
     for module in (console, score_files, tickets):
         yield f"## `{module.__name__}`"
