@@ -5,7 +5,8 @@ OUT ?= out
 # A third of the time of most tests is waiting, for a deadline or another process, so there are more of them than cores.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2 openreward ors
+# Environments of requirements/trainers/environments.toml; all if none is named.
+TRAINERS ?=
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -67,45 +68,21 @@ SPINNING := plugins/rlenv-plugin-code/tests/test_code_load.py
 test-full: $(VENV)/.dev
 	RLENV_ATTACKS_EVERYWHERE=1 $(PYTEST) -m "slow or hypothesis" --hypothesis-profile=full $(addprefix --ignore=,$(ENDLESS) $(SPINNING))
 	@$(MAKE) --no-print-directory test-trainers TRAINERS="gymnasium ray"
-	@$(MAKE) --no-print-directory build/trainers/trl/.installed
+	@$(IN_TRAINERS) install trl
 	HF_HUB_OFFLINE=1 build/trainers/trl/bin/python -m pytest -q -W ignore "$(LEARNING)::test_the_copy_task_is_learned[0]"
 	$(PYTEST) -m slow $(ENDLESS)
 	$(BIN)/python -m pytest -m slow $(SPINNING)
 
-# What only some of the trainers' environments hold: examples/grpo trains with TRL on environments of these plugins, and
-# Gymnasium steps through episodes, which reach TRL and verl as samples.
-WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,agent sandbox code constraints judge math) contrib/rlenv-serve examples/grpo/environments)
-WITH_gymnasium := -e ./plugins/rlenv-plugin-agent
-WITH_verl := $(WITH_gymnasium)
-WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve
-WITH_openenv0 := $(WITH_openenv)
-WITH_openreward := $(WITH_openenv)
-WITH_ors := $(WITH_openenv)
-WITH_verifiers := $(WITH_openenv)
-WITH_mcp := $(WITH_openenv) -e ./plugins/rlenv-plugin-sandbox
-WITH_mcp2 := $(WITH_mcp)
 LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
+IN_TRAINERS := $(BIN)/python tests/helpers/trainers.py
 
 # A trainer pins what others pin differently, so each has an environment of its own.
-test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
-	@for name in $(TRAINERS); do \
-	  HF_HUB_OFFLINE=1 build/trainers/$$name/bin/python -m pytest -q -W ignore \
-	    $$(ls contrib/rlenv-train/tests/trainers/test_with_$$name.py contrib/rlenv-train/tests/trainers/test_with_$${name}_*.py \
-	      plugins/rlenv-plugin-agent/tests/trainers/test_with_$${name%2}_*.py \
-	      contrib/rlenv-serve/tests/clients/test_with_$${name%[02]}_*.py contrib/rlenv-$$name/tests/test_*.py 2>/dev/null) || exit 1; \
-	done
+test-trainers: $(VENV)/.venv
+	@$(IN_TRAINERS) test $(TRAINERS)
 
-conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out openenv0 openreward ors ray reasoning_gym mcp mcp2,$(TRAINERS))
+conformance: $(VENV)/.dev
+	@$(IN_TRAINERS) conformance $(TRAINERS)
 	$(BIN)/python docs/generate.py
-
-build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
-build/trainers/trl/.installed build/trainers/verl/.installed: plugins/rlenv-plugin-agent/pyproject.toml
-build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-auditor/pyproject.toml
-	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
-	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0 verifiers,$*),--no-deps) -r requirements/trainers/$*.txt \
-	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-auditor $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
-	@touch $@
 
 soak: $(VENV)/.dev
 	$(BIN)/python benchmarks/soak.py $(VERDICTS)

@@ -162,15 +162,15 @@ def testing() -> Iterator[str]:
 
 
 def command_line_api() -> Iterator[str]:
-    from rlenv_cli import console
+    from rlenv_cli import console, tickets
     from rlenv_cli import scores as score_files
 
     yield "# `rlenv_cli`"
     yield (
-        "Two modules of rlenv-cli are public: other distributions may import them, and nothing else"
-        " of it.\n"
+        "Three modules of rlenv-cli are public: other distributions may import them, and nothing"
+        " else of it.\n"
     )
-    for module in (console, score_files):
+    for module in (console, score_files, tickets):
         yield f"## `{module.__name__}`"
         yield from _module(module, 3)
 

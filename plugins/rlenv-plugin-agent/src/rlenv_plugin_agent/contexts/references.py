@@ -9,9 +9,9 @@ from attrs import define
 from rlenv.authoring import dumps
 from rlenv.text import visible
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .counting import text_of

@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 from rlenv import ConfigError
 from rlenv.authoring import dumps
 
-from rlenv_plugin_agent.answers import Observe
+from rlenv_plugin_agent.errors import EpisodeError, error_text
 from rlenv_plugin_agent.state.world import World
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import EpisodeError, error_text
+from rlenv_plugin_agent.tools.keys import OWN, Named, canonical, digest, tool_for
+from rlenv_plugin_agent.tools.observations import Observe
 from rlenv_plugin_agent.tools.tool import Tool
 
-from .keys import OWN, Named, canonical, digest, tool_for
 from .log import CallLog
 
 Mode: TypeAlias = Literal["live", "record", "pin"]

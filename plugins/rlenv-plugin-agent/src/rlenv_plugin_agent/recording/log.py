@@ -9,9 +9,8 @@ from weakref import finalize
 
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.sqlite_file import BROKEN, opened_file
-
-from .keys import digest
+from rlenv_plugin_agent.state.sqlite_file import BROKEN, opened_file
+from rlenv_plugin_agent.tools.keys import digest
 
 SCHEMA = "CREATE TABLE calls (key TEXT PRIMARY KEY, tool TEXT, text TEXT, hash TEXT) WITHOUT ROWID"
 FIND = "SELECT tool, text, hash FROM calls WHERE key = ?"

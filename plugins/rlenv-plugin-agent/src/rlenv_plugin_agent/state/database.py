@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from attrs import Factory, define, field, frozen
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 from .access import OWN, Access, Cell, Guard, Table, bare, scoped
 from .clock import NOW, pin

@@ -24,9 +24,8 @@ from typing import TypeAlias, TypeVar
 from attrs import asdict, evolve, frozen
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.sqlite_file import BROKEN, opened_file
-
 from .final import FinalState
+from .sqlite_file import BROKEN, opened_file
 from .world import World
 
 logger = logging.getLogger("rlenv_plugin_agent")

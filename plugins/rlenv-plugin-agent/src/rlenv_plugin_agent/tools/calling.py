@@ -15,8 +15,9 @@ from typing import NoReturn, TypeAlias, cast
 from attrs import field, frozen
 from rlenv.authoring import suggest
 
+from rlenv_plugin_agent.errors import EpisodeError, error_text
+
 from .context import ToolContext
-from .errors import EpisodeError, error_text
 from .pool import Blocked, Late, aside, in_thread, left_running, on_loop
 from .results import Failed, called, failure, shown
 from .tool import Function, Tool

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from attrs import define, field
 
-from .errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 T = TypeVar("T")
 

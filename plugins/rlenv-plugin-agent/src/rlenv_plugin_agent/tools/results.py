@@ -14,7 +14,7 @@ from attrs import AttrsInstance, asdict, frozen, has
 from rlenv import VerifierFault
 from rlenv.authoring import dumps
 
-from .errors import ToolError, error_in
+from rlenv_plugin_agent.errors import ToolError, error_in
 
 Pair: TypeAlias = tuple[object, object]
 RESULT = 256_000  # characters of an observation; the rest is left out

@@ -12,7 +12,8 @@ from attrs import evolve, field, frozen
 from rlenv import ConfigError
 from rlenv.authoring import File, suggest
 
-from .errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
+
 from .tool import Tool, tool
 
 ENTRIES = ("SKILL.md", "AGENTS.md")  # what a skill begins with, the first that is there

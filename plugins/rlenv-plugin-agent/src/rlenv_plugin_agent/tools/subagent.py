@@ -13,16 +13,16 @@ from attrs import define, evolve, field, frozen
 from rlenv import ConfigError, Tokens, Trajectory
 from rlenv.authoring import Safe, suggest
 
-from rlenv_plugin_agent.actions import ActionError, action_of
-from rlenv_plugin_agent.answers import CALLS, Asked, Observe, answer_calls
 from rlenv_plugin_agent.clients.errors import ContextExceeded
+from rlenv_plugin_agent.errors import EpisodeError, ToolError
 from rlenv_plugin_agent.messages import Message, Reply, assistant, calls_of, copies, count_tokens
-from rlenv_plugin_agent.read_only import ReadOnlyList, read_only_message
+from rlenv_plugin_agent.messages.actions import ActionError, action_of
+from rlenv_plugin_agent.messages.read_only import ReadOnlyList, read_only_message
 
 from .calling import observe
 from .catalog import find
 from .context import ToolContext
-from .errors import EpisodeError, ToolError
+from .observations import CALLS, Asked, Observe, answer_calls
 from .tool import Tool, described, tool, tools_by_name
 
 # What a policy is, as in ``rollouts``; its result may have to be awaited.

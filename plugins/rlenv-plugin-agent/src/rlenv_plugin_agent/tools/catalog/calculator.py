@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 Number: TypeAlias = int | float

@@ -7,9 +7,9 @@ from typing import TypeAlias
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.sandbox import Exit
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state.held import Interpreter
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .files import told, workspace_of

@@ -8,8 +8,8 @@ from posixpath import normpath
 
 from rlenv.sandbox import Entry, Workspace, WorkspaceError
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 MOST = 1 << 20  # bytes of a file that these tools read

@@ -6,8 +6,8 @@ from typing import Literal, TypedDict
 
 from attrs import define, field
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .files import place, put, text_of, workspace_of

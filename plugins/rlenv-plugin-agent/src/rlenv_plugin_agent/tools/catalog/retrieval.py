@@ -4,8 +4,8 @@ claims to be.
 
 from __future__ import annotations
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .corpus import MOST, Corpus, Document, words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 MOST = 4 << 20  # bytes of one message of a server, or of one answer over HTTP
 

@@ -12,7 +12,7 @@ from unicodedata import category
 from attrs import field, frozen
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.tool import NAME, Tool
 
 from .errors import ServerError

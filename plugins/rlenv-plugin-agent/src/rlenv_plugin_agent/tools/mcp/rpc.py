@@ -16,8 +16,8 @@ from contextlib import aclosing, suppress
 from typing import TypeAlias
 
 from rlenv_plugin_agent.clients.reading import mapping
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import json_of
-from rlenv_plugin_agent.tools.errors import EpisodeError
 
 from .errors import ServerError
 from .http import HttpLink

@@ -11,7 +11,7 @@ from pathlib import Path
 from rlenv import VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelError, ChannelTimeout, Session
 
-from rlenv_plugin_agent.tools.errors import EpisodeError
+from rlenv_plugin_agent.errors import EpisodeError
 
 from .errors import MOST, ServerError
 

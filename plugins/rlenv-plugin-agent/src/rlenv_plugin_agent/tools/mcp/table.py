@@ -17,7 +17,7 @@ from rlenv import ConfigError
 from rlenv.authoring import Unsafe
 from rlenv.sandbox import Profile, Session, get
 
-from rlenv_plugin_agent.tools.errors import EpisodeError
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.tools.tool import Tool
 
 from .errors import ServerError
