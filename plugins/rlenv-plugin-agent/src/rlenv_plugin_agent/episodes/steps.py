@@ -1,4 +1,4 @@
-"""What one step of an episode gives, and why an episode ends."""
+"""Steps of an episode: each gives an observation and a reward, and some end it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDINGS: Mapping[str, Stop] = {"done": "done", "give_up": "gave_up"}  # by the t
 
 
 class Step(NamedTuple):
-    """What ``step`` returns, as of Gymnasium.
+    """The tuple that ``step`` returns, as Gymnasium does.
 
     Args:
         observation: the messages that answer the action, for the policy.
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One turn of the policy, for the log.
+    """One turn of the policy, as the log has it.
 
     Args:
         waited: wall seconds from the observation to the action: the policy's time.

@@ -18,10 +18,10 @@ ENTRIES = 1_000  # that `list` shows
 
 
 def workspace_of(context: ToolContext) -> Workspace:
-    """The workspace of the episode.
+    """Return the workspace of the episode.
 
     Raises:
-        ToolError: it has none.
+        ToolError: it has no workspace.
     """
     return context.get(Workspace)  # type: ignore[type-abstract] # parts are named by the port's type
 
@@ -36,15 +36,15 @@ def told() -> Iterator[None]:
 
 
 def place(path: str) -> str:
-    """A path as a program may write it, who sees the workspace at ``/workdir``."""
+    """Return a path as a program may write it, who sees the workspace at ``/workdir``."""
     return path.removeprefix("/workdir/")
 
 
 async def text_of(workspace: Workspace, file: str) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
-        ToolError: there is none, it is too long, or not UTF-8.
+        ToolError: the file is missing, too long, or not UTF-8.
     """
     with told():
         content = await workspace.read(place(file), MOST)
@@ -137,7 +137,7 @@ async def edit(
 
 
 def _line(entry: Entry) -> str:
-    """An entry as ``list`` shows it."""
+    """Return an entry as ``list`` shows it."""
     if entry.kind == "directory":
         return f"{entry.path}/"
     if entry.kind == "link":

@@ -16,7 +16,7 @@ MARKS = {"open": " ", "doing": ">", "done": "x"}
 
 
 class Item(TypedDict):
-    """One thing to do.
+    """One thing that is to be done.
 
     Args:
         text: what it is.
@@ -29,7 +29,7 @@ class Item(TypedDict):
 
 @define
 class Todo:
-    """What an episode holds for ``todo``; a stage may take it."""
+    """The list that an episode holds for ``todo``; a stage may take it."""
 
     items: list[Item] = field(factory=list)
 
@@ -72,7 +72,7 @@ async def section_write(context: ToolContext, file: str, heading: str, text: str
 
 
 def _section(lines: list[str], title: str) -> tuple[int, int]:
-    """From where to where it goes; both at the end where there is none."""
+    """Return from where to where it goes; both are the end where it is missing."""
     if title not in lines:
         return len(lines), len(lines)
     start = lines.index(title)

@@ -67,7 +67,7 @@ def _results(context: ToolContext, query: str, count: int, kind: str) -> list[di
 
 
 def _snippet(document: Document, query: str) -> str:
-    """From a little before the first word of the query that is there."""
+    """Return the text from a little before the first word of the query that is there."""
     text = " ".join(document.page.text.split())
     low = text.casefold()
     places = [place for word in words(query, MOST) if (place := low.find(word)) >= 0]
