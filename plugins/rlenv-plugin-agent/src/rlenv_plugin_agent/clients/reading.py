@@ -39,6 +39,10 @@ def text(found: object) -> str:
 def choice_of(reply: Mapping[str, object], where: str) -> Mapping[str, object]:
     """Return the first choice of a reply.
 
+    Args:
+        reply: of a server.
+        where: names the server in errors.
+
     Raises:
         EndpointError: it is missing.
     """
@@ -50,6 +54,10 @@ def choice_of(reply: Mapping[str, object], where: str) -> Mapping[str, object]:
 
 def message_of(choice: Mapping[str, object], where: str) -> dict[str, object]:
     """Return the message of a chat completion.
+
+    Args:
+        choice: of a reply.
+        where: names the server in errors.
 
     Raises:
         EndpointError: it is missing.
@@ -76,7 +84,12 @@ def _call(given: object) -> dict[str, object]:
 
 
 def call(name: str, arguments: object) -> dict[str, object]:
-    """Return a call of a tool as messages hold it; arguments that are an object stay one."""
+    """Return a call of a tool as messages hold it; arguments that are an object stay one.
+
+    Args:
+        name: of the tool.
+        arguments: a text of JSON, or an object.
+    """
     given = dict(arguments) if isinstance(arguments, Mapping) else text(arguments)
     return {"type": "function", "function": {"name": name, "arguments": given}}
 

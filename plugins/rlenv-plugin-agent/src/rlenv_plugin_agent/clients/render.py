@@ -78,6 +78,10 @@ class Renderer:
     def prompt(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """Return the ids of a whole conversation, up to where the model goes on.
 
+        Args:
+            messages: of the conversation.
+            tools: schemas that the template shows.
+
         Raises:
             ContextExceeded: the template cannot write the calls that the model wrote earlier.
             EndpointError: the template cannot write the messages.

@@ -78,6 +78,11 @@ class History:
     def view(self, first: int, note: str, turns: Sequence[Turn]) -> list[Message]:
         """Return the task, the note at the end of its last message, and of these turns those from
         ``first``.
+
+        Args:
+            first: the index of the first turn that is shown.
+            note: is added to the last message of the task; "" adds nothing.
+            turns: all of them, as they are to be shown.
         """
         head = user_said(self.head, note) if note else self.head
         return [*head, *(message for turn in turns[first:] for message in turn)]

@@ -23,6 +23,14 @@ Writer = Callable[[History, int, int], str]
 class Context(Protocol):
     """Shortens the history of an episode.
 
+    Example:
+        def latest(messages, budget, count, given=None):
+            head = messages[: given or 1]
+            tail = [*messages[len(head) :]]
+            while tail and count([*head, *tail]) > budget:
+                del tail[0]
+            return [*head, *tail]
+
     Args:
         messages: of the episode so far.
         budget: tokens of what is shown, at most.
@@ -39,7 +47,14 @@ class Context(Protocol):
 
 
 def recency(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """Show the task and the latest turns; what is older is lost."""
+    """Show the task and the latest turns; what is older is lost.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
+    """
     return _latest(messages, budget, count, given, make=lambda *_: "", least=0)
 
 
@@ -49,6 +64,12 @@ def markov(messages: Messages, budget: int, count: Count, given: Given = None) -
     The state says how many turns and calls there were, and repeats the latest texts of the policy
     itself, as far as a quarter of the room goes.  So the policy should report in each message what
     it knows.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     history = History(messages, budget, count, given)
     full, _ = history.full()
@@ -64,6 +85,12 @@ def summary(messages: Messages, budget: int, count: Count, given: Given = None) 
 
     It has a line for each call, the latest ones where there is no room for all.  What tools said is
     not quoted.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     return summary_by(_lines)(messages, budget, count, given)
 
@@ -89,6 +116,12 @@ def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> 
 
     Where the stubs alone fill half of the room, the oldest turns are folded too: a note says which,
     and names every reference that the policy cited there.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     history = History(messages, budget, count, given, unfolds=True)
     if history.fits:

@@ -64,7 +64,12 @@ class Record:
 
 
 def locate(turns: Sequence[Turn], reference: str) -> Turn:
-    """Return the messages that a reference stands for; no messages where it stands for nothing."""
+    """Return the messages that a reference stands for; no messages where it stands for nothing.
+
+    Args:
+        turns: of the episode.
+        reference: result_N_I or turn_N, as of ``unfold``.
+    """
     if not re.fullmatch(OWN, reference, re.ASCII):
         return ()
     kind, *numbers = reference.split("_")
@@ -79,6 +84,7 @@ def unfold(context: ToolContext, ref: str, offset: int = 0, length: int = 4_000)
     """Show again a result or a turn that is no longer in the conversation.
 
     Args:
+        context: of the episode; the policy does not give it.
         ref: result_N_I for result I of turn N, turn_N for a whole turn; both count from 0.
         offset: characters to leave out first.
         length: characters to show, 16,000 at most.

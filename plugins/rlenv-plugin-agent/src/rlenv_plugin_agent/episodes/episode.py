@@ -44,7 +44,7 @@ from .config import Config
 from .gold import check_present, check_recorded
 from .harness import Harness
 from .ledger import Ledger
-from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn
+from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn, verdict_of_fault
 from .user import End
 
 if TYPE_CHECKING:
@@ -210,14 +210,7 @@ class Episode(
     def _fail(self, fault: Fault) -> Waits[Step]:
         """End the episode unscored, since the environment failed."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
-        self.verdict = Verdict(
-            value=None,
-            results=(),
-            stopped_at=None,
-            fingerprint=self.env.fingerprint,
-            raw=None,
-            fault=fault,
-        )
+        self.verdict = verdict_of_fault(self.env, fault)
         yield from self._leave()
         return self._end(self.verdict, [], {})
 
@@ -322,7 +315,14 @@ class Episode(
     async def played(
         cls, env: Environment, task: Task, actions: Iterator[Action], seed: int = 0
     ) -> Verdict:
-        """Play an episode with these actions, and return its verdict."""
+        """Play an episode with these actions, and return its verdict.
+
+        Args:
+            env: plays and judges.
+            task: what the episode is about.
+            actions: do not end before the episode.
+            seed: as for ``reset``.
+        """
         async with cls(env) as episode:
             await episode.areset(task, seed)
             while episode.verdict is None:
@@ -348,7 +348,12 @@ class Episode(
         return run(self._begin(task, seed))
 
     async def areset(self, task: Task | str, seed: int = 0) -> tuple[list[Message], Info]:
-        """Do what ``reset`` does, with an event loop."""
+        """Do what ``reset`` does, with an event loop.
+
+        Args:
+            task: as for ``reset``.
+            seed: as for ``reset``.
+        """
         return await arun(self._begin(task, seed))
 
     def step(self, action: Action) -> Step:

@@ -43,6 +43,10 @@ class Episodes:
     def reset(self, task: Task, seed: int) -> Reset:
         """Call ``Episode.reset``; ``info`` has ``messages``, all that the policy is given, and
         ``tools``.
+
+        Args:
+            task: as for ``Episode.reset``.
+            seed: as for ``Episode.reset``.
         """
         given, info = self._episode.reset(task, seed)
         return self._seen(given[-1:], info), {**info, **self._told()}

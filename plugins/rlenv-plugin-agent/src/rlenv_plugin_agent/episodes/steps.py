@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from rlenv import Environment, Fault, Verdict
+
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.tools.observations import Call
 
@@ -55,3 +57,15 @@ class Turn(NamedTuple):
     exact: bool
     calls: tuple[Call, ...]
     marks: Marks = ()
+
+
+def verdict_of_fault(env: Environment, fault: Fault) -> Verdict:
+    """Make the verdict of an episode that is unscored.
+
+    Args:
+        env: whose fingerprint the verdict bears.
+        fault: why no stage could judge.
+    """
+    return Verdict(
+        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
+    )

@@ -30,7 +30,16 @@ class End:
 
 @frozen(slots=False)
 class User(Coded):
-    """A function that answers the policy; it takes any of action, task, seed and context."""
+    """A function that answers the policy; it takes any of action, task, seed and context.
+
+    Example:
+        def guesser(action, task):
+            if action is None:
+                return "Which number do I think of?"
+            if action == task.answer:
+                return End("Yes.")
+            return "No."
+    """
 
     def __attrs_post_init__(self) -> None:
         if {*self.names} - {*GIVEN} or "action" not in self.names:
@@ -51,6 +60,11 @@ class User(Coded):
         return found.function if isinstance(found, Tool) else found
 
     def given(self, task: Task, context: ToolContext) -> Mapping[str, object]:
-        """Return what it takes besides the action."""
+        """Return what it takes besides the action.
+
+        Args:
+            task: of the episode.
+            context: of the episode.
+        """
         known: dict[str, object] = {"task": task, "seed": context.seed, "context": context}
         return {name: known[name] for name in self.names if name in known}

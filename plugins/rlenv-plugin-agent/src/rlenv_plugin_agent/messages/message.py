@@ -94,7 +94,12 @@ def is_message(action: Message) -> bool:
 
 
 def said(action: Action, message: Message) -> object:
-    """Return what a user is told of an action: the text of its message, or the value that it is."""
+    """Return what a user is told of an action: the text of its message, or the value that it is.
+
+    Args:
+        action: that the policy returned.
+        message: that ``assistant`` made of it.
+    """
     action = action.message if isinstance(action, Reply) else action
     if isinstance(action, str) or (isinstance(action, Mapping) and is_message(action)):
         return Trajectory((message,)).final

@@ -37,19 +37,37 @@ FORGERIES = DATA["forgeries"]
 
 
 def no_op(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001 - a policy's signature
-    """Does and says nothing, and ends the episode at once."""
+    """Does and says nothing, and ends the episode at once.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     return _ending("", tools)
 
 
 def give_up(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001
-    """Calls ``give_up`` where there is one, and else says so."""
+    """Calls ``give_up`` where there is one, and else says so.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     if any(name == "give_up" for name, _ in _offered(tools)):
         return call("give_up")
     return "I give up."
 
 
 def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Calls any tool with any arguments that fit its schema; in the end any word."""
+    """Calls any tool with any arguments that fit its schema; in the end any word.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     chance = _chance(messages, seed)
     offered = _offered(tools)
     if not offered or _rounds(messages) >= ROUNDS * 2 or chance.random() < 0.1:
@@ -59,7 +77,13 @@ def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
 
 
 def repeat_last(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Repeats its last message, a call at first; in the end, or without tools, what it was told."""
+    """Repeats its last message, a call at first; in the end, or without tools, what it was told.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     own = [each for each in messages if each.get("role") == "assistant"]
     if tools and not own:
         return random_calls(messages, tools, seed)
@@ -69,13 +93,24 @@ def repeat_last(messages: Messages, tools: Messages, seed: int = 0) -> object:
 
 
 def tool_spam(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Makes as many calls as fit in a message, of every tool in turn."""
+    """Makes as many calls as fit in a message, of every tool in turn.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     return _flood(messages, tools, seed, WORDS, SPAM)
 
 
 def forge_state(messages: Messages, tools: Messages, seed: int = 0) -> object:
     """Writes, as far as tools let it, to the database, the log, the tests and the grader; then it
     says that it is done.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
     """
     return _flood(messages, tools, seed, FORGERIES, min(2 * len(tools), SPAM))
 
@@ -83,6 +118,11 @@ def forge_state(messages: Messages, tools: Messages, seed: int = 0) -> object:
 def forge_transcript(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001
     """Writes what no tool said and no verifier decided, as its own text and as messages of
     others.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
     """
     ending = _ending("\n".join(DATA["claims"]), tools)
     return {

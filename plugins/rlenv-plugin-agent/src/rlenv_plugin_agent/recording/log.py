@@ -112,6 +112,10 @@ os.register_at_fork(after_in_child=lambda: globals().update(_opening=Lock()))
 def shared_log(path: str, *, writes: bool) -> CallLog:
     """Return the log of this path, opened once in each process.
 
+    Args:
+        path: of the file.
+        writes: calls are written to it; else it has to be there.
+
     Raises:
         ConfigError: as of ``CallLog``.
     """

@@ -14,7 +14,14 @@ from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.contexts import Count
 from rlenv_plugin_agent.episodes.episode import Episode, Evaluate
-from rlenv_plugin_agent.episodes.steps import TERMINATED, TRUNCATED, Step, Stop, Turn
+from rlenv_plugin_agent.episodes.steps import (
+    TERMINATED,
+    TRUNCATED,
+    Step,
+    Stop,
+    Turn,
+    verdict_of_fault,
+)
 from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import Action, Message, copies
 from rlenv_plugin_agent.tools.observations import Observe
@@ -125,6 +132,13 @@ async def arollout(
 ) -> Rollout:
     """Play one episode as ``rollout`` does, for callers with an event loop; a policy that is not
     async blocks it.
+
+    Args:
+        env: as for ``rollout``.
+        task: as for ``rollout``.
+        policy: as for ``rollout``.
+        seed: as for ``rollout``.
+        **how: as for ``rollout``.
     """
     return await arun(_played(Episode(env, **how), task, policy, seed, env.aevaluate))
 
@@ -219,14 +233,11 @@ def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) ->
         seed: that it would have had.
     """
     found = task if isinstance(task, Task) else Task(task)
-    verdict = Verdict(
-        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
-    )
     return Rollout(
         task=found,
         trajectory=Trajectory(found.messages),
         trace=(),
-        verdict=verdict,
+        verdict=verdict_of_fault(env, fault),
         stop="error",
         seconds=0.0,
         seed=seed,

@@ -96,6 +96,10 @@ def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
 def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], int]:
     """Hold a final state against what is expected.
 
+    Args:
+        final: as the episode left it.
+        expected: of the task.
+
     Returns:
         The mean over tables, values and files of the share that is met, in [0, 1]; what lacks, and
         what changed although it is not expected, for the operator; and how many such changes there

@@ -166,6 +166,10 @@ def scoped(condition: str, table: Table) -> Iterator[tuple[str, str]]:
 
     A view of the table's name hides it.  Its LIMIT keeps SQLite from trying a query's own
     conditions, whose errors would tell something, on rows that the role may not see.
+
+    Args:
+        condition: SQL over the columns of the table, of the operator.
+        table: whose rows are hidden.
     """
     bound = PARAMETER.sub(lambda m: f"{OWN}value('{m[1]}')" if m[1] else m[0], condition)
     rows = f"{OWN}rows_{table.name}"

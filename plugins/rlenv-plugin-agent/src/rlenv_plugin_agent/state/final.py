@@ -125,6 +125,13 @@ def state_hash(
 ) -> str:
     """Return the hex digest of a beginning, given as one, and of what changed since; the
     beginning's own where nothing did.
+
+    Args:
+        start: the digest of the beginning.
+        values: named values that changed, by name.
+        tables: changes, by table.
+        files: texts of files that changed, by path; None for one that is gone.
+        modes: whether a file may be executed, by path, where that changed.
     """
     if not (values or tables or files or modes):
         return start

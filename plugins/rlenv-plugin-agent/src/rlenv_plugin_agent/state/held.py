@@ -51,6 +51,10 @@ class Holder(Protocol):
     async def begin(self, task: Task, seed: int) -> Held:
         """Return the state that a task begins with.
 
+        Args:
+            task: of the episode.
+            seed: of the episode.
+
         Raises:
             Exception: when it cannot be made; the episode then ends with ``error`` and is unscored.
         """

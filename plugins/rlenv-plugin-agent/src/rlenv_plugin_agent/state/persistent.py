@@ -261,6 +261,10 @@ def read_log(path: str | os.PathLike[str]) -> list[Table]:
 def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
     """Open a connection to the file of a world.
 
+    Args:
+        path: of the file.
+        writes: the file is made where it is missing, and may be changed.
+
     Raises:
         ConfigError: it cannot be one.
     """
@@ -272,7 +276,12 @@ def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
 
 
 def keyed(values: Table, content: bytes) -> State:
-    """Return a state with its key, which follows from values and tables alone."""
+    """Return a state with its key, which follows from values and tables alone.
+
+    Args:
+        values: named values of the world.
+        content: the tables, as SQLite stores them.
+    """
     named = json.dumps(values, sort_keys=True)
     return _hash(named + _hash(content)), named, content
 

@@ -122,5 +122,9 @@ class World:
 def same(one: object, other: object) -> bool:
     """Return whether two values of JSON are equal, and of equal types: neither true nor 1.0 is
     1.
+
+    Args:
+        one: a value of JSON.
+        other: a value of JSON.
     """
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

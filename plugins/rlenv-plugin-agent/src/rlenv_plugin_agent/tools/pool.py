@@ -189,6 +189,10 @@ class _Pool:
     def replace(self, blocked: asyncio.AbstractEventLoop, by: Hashable) -> None:
         """Later calls get another loop, and those of what blocked this one get threads.  So few
         loops are left.
+
+        Args:
+            blocked: the loop that no longer answers.
+            by: the tool whose call blocks it.
         """
         with self.lock:
             self.blocking.add(by)

@@ -40,7 +40,12 @@ class Failed:
 
 
 def called(function: Callable[..., object], given: Mapping[str, object]) -> str | Failed:
-    """Call a plain function; never raises."""
+    """Call a plain function; never raises.
+
+    Args:
+        function: of a tool.
+        given: its arguments, by name.
+    """
     try:
         return shown(function(**given))
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, as SystemExit

@@ -68,7 +68,12 @@ class LoopWatch:
         return outer
 
     def end(self, owner: Owner, outer: tuple[Owner, float] | None) -> None:
-        """The step is over."""
+        """The step is over.
+
+        Args:
+            owner: of the step.
+            outer: that ``begin`` returned.
+        """
         assert self._running is not None
         seconds = monotonic() - self._running[1]
         self._running = outer

@@ -106,6 +106,13 @@ class Actor:
     ) -> Actor:
         """Make the actor of a further subagent of a tool.
 
+        Args:
+            name: of the tool.
+            policy: plays the subagent; None for that of the episode.
+            tokens: that the subagent may sample, its own subagents included.
+            starts: subagents that this tool may start in one episode.
+            depth: how deep subagents may start subagents.
+
         Raises:
             ToolError: none may start.
         """
@@ -185,8 +192,7 @@ def subagent(
     system_prompt: Safe[str] = "",
     timeout: float = 600.0,
 ) -> Tool:
-    """Make a tool with which the policy hands work to a subagent, and gets the text of its last
-    message.
+    """Make a tool that hands work to a subagent, and returns the text of its last message.
 
     Its messages are its own; it has the rights of whoever calls it, and not its limits.  The
     table ``[subagent]`` of an env.toml has the same keys.
@@ -276,7 +282,13 @@ class _Inner:
         self.tokens: list[Tokens] = []
 
     async def run(self, system_prompt: str, prompt: str, turns: int) -> str:
-        """Let it work, and return the text of its last message."""
+        """Let it work, and return the text of its last message.
+
+        Args:
+            system_prompt: of the subagent.
+            prompt: the work, as the policy wrote it.
+            turns: messages that it may write at most.
+        """
         system: list[Message] = [{"role": "system", "content": system_prompt}]
         given = [*(system if system_prompt else ()), {"role": "user", "content": prompt}]
         self.messages = [*map(read_only_message, given)]

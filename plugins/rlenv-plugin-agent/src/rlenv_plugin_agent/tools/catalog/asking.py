@@ -35,6 +35,7 @@ async def ask_user(context: ToolContext, question: str) -> str:
     """Ask the user a question.
 
     Args:
+        context: of the episode; the policy does not give it.
         question: one that the task leaves open.
     """
     answer = context.get(Respondent).answer(question)

@@ -59,7 +59,12 @@ class Document:
 
 
 def words(text: str, most: int | None = None) -> list[str]:
-    """Return the words of a text, in lower case; of a query only the first ``most``."""
+    """Return the words of a text, in lower case; of a query only the first ``most``.
+
+    Args:
+        text: of a document or a query.
+        most: how many words, None for all.
+    """
     return WORD.findall(text[: None if most is None else 20 * most].casefold())[:most]
 
 

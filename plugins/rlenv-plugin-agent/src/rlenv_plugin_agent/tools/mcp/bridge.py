@@ -34,7 +34,12 @@ def give(content: bytes) -> None:
 
 
 def carry(source: BinaryIO, most: int) -> None:
-    """Carry what the server writes, until it ends."""
+    """Carry what the server writes, until it ends.
+
+    Args:
+        source: the standard output of the server.
+        most: bytes of one line.
+    """
     while line := source.readline(most + 1):
         if len(line) > most and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):

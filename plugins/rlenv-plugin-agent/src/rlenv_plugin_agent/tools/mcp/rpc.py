@@ -68,6 +68,10 @@ class Rpc:
         has failed by itself, and the episode ends unscored.  After that a policy may have brought
         the end about: it is told, and the episode goes on.
 
+        Args:
+            tool: its name, as the server lists it.
+            arguments: as the policy wrote them.
+
         Raises:
             ServerError: the server gave no result.
             EpisodeError: the server failed, by no act of the policy.
@@ -84,6 +88,10 @@ class Rpc:
 
     async def request(self, method: str, params: Table) -> Table:
         """Send a request, and return its result.
+
+        Args:
+            method: of MCP, as tools/list.
+            params: of the method.
 
         Raises:
             ServerError: the server gave no result.

@@ -40,6 +40,11 @@ class StdioLink:
     ) -> None:
         """Start the server.
 
+        Args:
+            command: words of its command line.
+            env: variables of its environment.
+            files: content by name, in its working directory.
+
         Raises:
             VerifierFault: the sandbox cannot start it.
         """
