@@ -70,6 +70,7 @@ def test_the_heart_of_core_needs_attrs_and_the_standard_library_alone(house: Pat
         for path in (house / "core" / "src" / "rlenv").rglob("*.py")
         if _room_of_file(house, path) in PURE
         for node in ast.walk(parsed(path))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
         for name in _packages(node)
         if name not in allowed
     ]
@@ -82,9 +83,7 @@ def _room_of_file(house: Path, path: Path) -> str:
     return first.removesuffix(".py").replace("__init__", "")
 
 
-def _packages(node: ast.AST) -> set[str]:
+def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
     if isinstance(node, ast.Import):
         return {alias.name.partition(".")[0] for alias in node.names}
-    if isinstance(node, ast.ImportFrom) and not node.level:
-        return {(node.module or "").partition(".")[0]}
-    return set()
+    return set() if node.level else {(node.module or "").partition(".")[0]}

@@ -58,13 +58,13 @@ RLENV_API = 1
 
 @hookimpl
 def rlenv_parts() -> Mapping[str, Mapping[str, object]]:
-    """The probe with which rlenv-auditor plays episodes."""
+    """Return the probe with which rlenv-auditor plays episodes."""
     return {"probe": {"policies": "rlenv_plugin_agent.policies.earning:probes"}}
 
 
 @hookimpl
 def rlenv_stages() -> Mapping[str, str]:
-    """The stages, as targets that are imported when they are used."""
+    """Return the stages, as targets that are imported when they are used."""
     return {
         "state": "rlenv_plugin_agent.stages.state:State",
         "turns": "rlenv_plugin_agent.stages.turns:Turns",
@@ -73,7 +73,7 @@ def rlenv_stages() -> Mapping[str, str]:
 
 @hookimpl
 def rlenv_examples() -> Mapping[str, object]:
-    """Responses that are surely right and surely wrong."""
+    """Return responses that are surely right and surely wrong."""
     from .stages.examples import examples
 
     return examples()

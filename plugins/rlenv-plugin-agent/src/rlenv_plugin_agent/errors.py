@@ -1,4 +1,4 @@
-"""What tools raise, and what a policy sees of it."""
+"""Errors that tools raise, and the texts in which a policy sees them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rlenv import Fault, VerifierFault
 
 
 class ToolError(Exception):
-    """What a tool raises to tell the policy why a call failed; of other exceptions the policy sees
-    the class alone.
+    """Tells the policy why a call of a tool failed; of other exceptions the policy sees the class
+    alone.
     """
 
 
@@ -39,7 +39,7 @@ class UnreachableTask(EpisodeError):
 
 
 def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:
-    """An error as the observation of a policy.
+    """Return an error as the observation of a policy.
 
     Args:
         kind: as ``arguments``, ``timeout`` or ``error``.
@@ -58,8 +58,8 @@ KEYS = {"type", "tool", "message", "seconds"}  # of such an error
 
 
 def error_in(text: str) -> Mapping[str, object] | None:
-    """The error that an observation is, with KEYS; None for a result, which may begin as an error
-    does.
+    """Return the error that an observation is, with KEYS; None for a result, which may begin as an
+    error does.
 
     Args:
         text: of an observation.
@@ -75,7 +75,7 @@ def error_in(text: str) -> Mapping[str, object] | None:
 
 
 def fault_of(error: Exception) -> Fault:
-    """What an exception of the environment is as the fault of a verdict."""
+    """Return the fault of a verdict for an exception of the environment."""
     if isinstance(error, VerifierFault):
         return error.fault
     return Fault("error", f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""How an episode answers its policy: observations of tools, or what the user says."""
+"""Answers of an episode to its policy: it observes tools, or asks the user."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EpisodeAnswers:
     _user: Callable[..., object] | None
 
     def _called(self, asked: Sequence[Asked]) -> Steps[Said]:
-        """An observation for each call, without an event loop where no tool needs one."""
+        """Return an observation for each call, without an event loop where no tool needs one."""
         named = [each for call in asked if (each := self.named.get(call["name"]))]
         aside = [each for each in named if each.where != "inline"]
         together = len(asked) > 1 and bool(aside) and not any(each.stateful for each in named)
@@ -51,7 +51,7 @@ class EpisodeAnswers:
         return (yield from wait(work))
 
     async def _answers(self, asked: Sequence[Asked], *, together: bool) -> Said:
-        """An observation for each call; a call that ends the episode ends it when all are
+        """Return an observation for each call; a call that ends the episode ends it when all are
         answered.
         """
         limit = min(CALLS, self.ledger.calls_left)
@@ -79,7 +79,7 @@ class EpisodeAnswers:
             return error_text("timeout", asked["name"], "the time of the episode is over")
 
     def _ask(self, value: object) -> Steps[tuple[list[Message], Info]]:
-        """What the user answers, as a message and as it is."""
+        """Return what the user answers, as a message and as it is."""
         assert self._user is not None
         found = yield from answer_of_user(self._user, value, self.ledger.left)
         if isinstance(found, End):
@@ -90,7 +90,7 @@ class EpisodeAnswers:
 
 
 def answer_of_user(user: Function, said: object, seconds: float | None) -> Steps[object]:
-    """What the user returns; where they raise, an error that the policy sees.
+    """Return what the user returns; where they raise, an error that the policy sees.
 
     Args:
         user: takes the action, and may be async.

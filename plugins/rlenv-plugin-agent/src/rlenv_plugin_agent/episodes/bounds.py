@@ -10,7 +10,13 @@ from rlenv import ConfigError
 
 
 def between(low: float, high: float, kind: type = int) -> Callable[..., None]:
-    """A validator: a number in [low, high], or None where that is the default."""
+    """Make a validator: a number in [low, high], or None where that is the default.
+
+    Args:
+        low: the least number.
+        high: the greatest number.
+        kind: int, or float to take both.
+    """
 
     def check(_: object, attribute: Attribute[object], value: object) -> None:
         if value is None and attribute.default is None:

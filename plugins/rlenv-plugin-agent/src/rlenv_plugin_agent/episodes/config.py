@@ -105,10 +105,10 @@ class Config:
 
     @property
     def log_path(self) -> str:
-        """Where the log of calls is.
+        """Return where the log of calls is.
 
         Raises:
-            ConfigError: none is named.
+            ConfigError: the table names no file.
         """
         if self.call_log is None:
             raise ConfigError(f'replay = "{self.replay}" needs call_log, the path of a file')
@@ -116,12 +116,12 @@ class Config:
 
     @property
     def length(self) -> Callable[[str], int] | None:
-        """What counts the tokens of a text; imports the file of one that is in a file."""
+        """Return what counts the tokens of a text; imports the file of one that is in a file."""
         return cast("Coded", self.count).loaded if self.count else None  # type: ignore[return-value] # as its docs say
 
     def wrapped(self, call: Observe, tools: Named) -> Observe:
-        """The calls of a policy with a log around them, and around that noise, so that the log has
-        clean results.
+        """Return the calls of a policy with a log around them, and around that noise, so that the
+        log has clean results.
 
         Args:
             call: runs a call.
@@ -139,7 +139,7 @@ class Config:
         return Noisy(call, tools, self.noise) if self.noise and not CHECKING.get() else call
 
     def at(self, step: int) -> Config:
-        """What holds in a step of training.
+        """Return what holds in a step of training.
 
         Args:
             step: counted from 0.
@@ -159,19 +159,21 @@ class Config:
 
     @property
     def longest_seconds(self) -> float | None:
-        """The wall seconds that an episode may take in any step of training, None for no limit."""
+        """Return the wall seconds that an episode may take in any step of training, None for no
+        limit.
+        """
         scheduled = self.schedule.steps.get("budgets.seconds", ())
         found = [self.budgets.seconds, *(value for _, value in scheduled)]
         known = [each for each in found if each is not None]
         return max(known) if len(known) == len(found) else None
 
     def budget_at(self, turn: int) -> int | None:
-        """The tokens of context that the policy has in a turn, None for no limit."""
+        """Return the tokens of context that the policy has in a turn, None for no limit."""
         reached = [tokens for first, tokens in self.schedule.context_budget if first <= turn]
         return reached[-1] if reached else self.context_budget
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the table for ``rlenv show``."""
         told = [f"{key} {value}" for key, value in self.sampling.items()]
         told += [f"replay {self.replay} {self.call_log}"] if self.replay != "live" else []
         told += [f"noise at {self.noise.rate:.3g} of calls"] if self.noise else []

@@ -45,7 +45,7 @@ from .config import Config
 from .gold import check_present, check_recorded
 from .harness import Harness
 from .ledger import Ledger
-from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn
+from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn, verdict_of_fault
 from .user import End
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ GO_ON = "No tool was called. Go on, and call done when the task is finished."
 class Episode(
     EpisodeAnswers, AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]
 ):
-    """One task at a time, turn after turn, judged at the end by the stages of the environment.
+    """Plays one task at a time, turn after turn, judged at the end by the stages of the
+    environment.
 
     ``messages`` is the whole conversation and ``view`` what of it the policy is given, both of
     read-only messages; ``trace`` has a Turn for each message of the policy, and at the end
@@ -151,13 +152,13 @@ class Episode(
         return (yield from self._verify(evaluate, answers, info))
 
     def _replied(self, action: Action) -> Reply:
-        """What the policy returned, before anything has changed."""
+        """Return what the policy returned, before anything has changed."""
         if self.task is None or self.stop:
             raise RuntimeError("no episode runs: call reset")
         return action_of(action, is_game=self._user is not None)
 
     def _act(self, reply: Reply) -> Message:
-        """The message that the policy has written."""
+        """Record the message that the policy has written."""
         turn = self._context.turn = len(self.trace)
         self.ledger.acted(reply.tokens)
         message = read_only_message(assistant(reply.message, turn))
@@ -208,16 +209,9 @@ class Episode(
         return Step(answers, verdict.value, self.stop in TERMINATED, self.stop in TRUNCATED, info)
 
     def _fail(self, fault: Fault) -> Steps[Step]:
-        """The environment failed: unscored."""
+        """End the episode unscored, since the environment failed."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
-        self.verdict = Verdict(
-            value=None,
-            results=(),
-            stopped_at=None,
-            fingerprint=self.env.fingerprint,
-            raw=None,
-            fault=fault,
-        )
+        self.verdict = verdict_of_fault(self.env, fault)
         yield from self._leave()
         return self._end(self.verdict, [], {})
 
@@ -266,7 +260,7 @@ class Episode(
         return copies(self.view), info
 
     def _open(self, task: Task) -> Steps[Info]:
-        """The user's first turn, if there is a user."""
+        """Ask the user for the first turn, if there is a user."""
         if (answering := self.harness.answering) is None:
             return {}
         self._user = partial(answering.loaded, **answering.given(task, self._context))
@@ -315,14 +309,21 @@ class Episode(
 
     @property
     def trace(self) -> list[Turn]:
-        """A Turn for each message of the policy."""
+        """Return a Turn for each message of the policy."""
         return self.ledger.trace
 
     @classmethod
     async def played(
         cls, env: Environment, task: Task, actions: Iterator[Action], seed: int = 0
     ) -> Verdict:
-        """The verdict of an episode with these actions, which do not end before it."""
+        """Play an episode with these actions, and return its verdict.
+
+        Args:
+            env: plays and judges.
+            task: what the episode is about.
+            actions: do not end before the episode.
+            seed: as for ``reset``.
+        """
         async with cls(env) as episode:
             await episode.areset(task, seed)
             while episode.verdict is None:
@@ -348,24 +349,29 @@ class Episode(
         return run(self._begin(task, seed))
 
     async def areset(self, task: Task | str, seed: int = 0) -> tuple[list[Message], Info]:
-        """``reset``, with an event loop."""
+        """Do what ``reset`` does, with an event loop.
+
+        Args:
+            task: as for ``reset``.
+            seed: as for ``reset``.
+        """
         return await await_steps(self._begin(task, seed))
 
     def step(self, action: Action) -> Step:
-        """The policy acts: it is answered, or the episode ends and is judged.
+        """Let the policy act: it is answered, or the episode ends and is judged.
 
         Args:
             action: a text, a message, a ``Reply``, or for games a value.  Whatever it holds, this
                 does not raise for it.
 
         Raises:
-            ActionError: for None, and for an object that is none of these.
+            ActionError: for None, and for any other object.
             RuntimeError: when no episode runs; call ``reset``.
         """
         return run(self._turn(action, self.env.evaluate))
 
     async def astep(self, action: Action) -> Step:
-        """``step``, with an event loop."""
+        """Do what ``step`` does, with an event loop."""
         return await await_steps(self._turn(action, self.env.aevaluate))
 
     def truncate(self, stop: Stop = "timeout") -> Step:
@@ -377,7 +383,7 @@ class Episode(
         return run(self._cut(stop, self.env.evaluate))
 
     async def atruncate(self, stop: Stop = "timeout") -> Step:
-        """``truncate``, with an event loop."""
+        """Do what ``truncate`` does, with an event loop."""
         return await await_steps(self._cut(stop, self.env.aevaluate))
 
     def close(self) -> None:
@@ -385,7 +391,7 @@ class Episode(
         run(self._leave())
 
     async def aclose(self) -> None:
-        """``close``, with an event loop."""
+        """Do what ``close`` does, with an event loop."""
         await await_steps(self._leave())
 
     def __exit__(self, *raised: object) -> None:

@@ -1,6 +1,4 @@
-"""What tasks record of themselves: calls that solve them, and what doing nothing earns; checked by
-playing both.
-"""
+"""Gold calls: tasks record what solves them and what doing nothing earns, and both are played."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ Play: TypeAlias = Callable[[Task, Iterator[Action], int], Awaitable[Verdict]]
 
 
 def _script(gold: Gold, *, agentic: bool) -> Iterator[Action]:
-    """The calls, one a message, and then the reply."""
+    """Yield the calls, one a message, and then the reply."""
     for each in gold.calls:
         yield calls((each.name, each.arguments))
     while True:
@@ -62,7 +60,7 @@ async def check_recorded(play: Play, env: Environment, task: Task) -> None:
 
 
 async def _problem(play: Play, env: Environment, task: Task) -> str:
-    """Why a task is not sound, "" where it is."""
+    """Return why a task is not sound, "" where it is."""
     CHECKING.set(True)  # of this asyncio task alone
     APART.set("")
     problems = Problems()

@@ -1,4 +1,4 @@
-"""Episodes for ``gymnasium.Env``: what ``rlenv_train.gymnasium_env`` delegates to where an
+"""Episodes for ``gymnasium.Env``, to which ``rlenv_train.gymnasium_env`` delegates to where an
 environment has a harness.
 """
 
@@ -23,7 +23,7 @@ DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them
 
 
 class Episodes:
-    """Episodes of an environment, with numbers where Gymnasium wants numbers.
+    """Plays episodes of an environment, with numbers where Gymnasium wants numbers.
 
     The observation is what the user returned, where the harness has a user, and else the text of
     the last messages.  An action is any that ``Episode.step`` takes; a text that is a JSON object
@@ -41,14 +41,18 @@ class Episodes:
         self._info = info
 
     def reset(self, task: Task, seed: int) -> Reset:
-        """``Episode.reset``; ``info`` has ``messages``, all that the policy is given, and
+        """Call ``Episode.reset``; ``info`` has ``messages``, all that the policy is given, and
         ``tools``.
+
+        Args:
+            task: as for ``Episode.reset``.
+            seed: as for ``Episode.reset``.
         """
         given, info = self._episode.reset(task, seed)
         return self._seen(given[-1:], info), {**info, **self._told()}
 
     def step(self, action: Action) -> tuple[object, float, bool, bool, Info]:
-        """``Episode.step``; an unscored episode is truncated."""
+        """Call ``Episode.step``; an unscored episode is truncated."""
         step = self._episode.step(_message(action))
         verdict = step.info.pop("verdict", None)
         info = {**step.info, **self._told()}
@@ -77,7 +81,7 @@ class Episodes:
 
 
 def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type:
-    """A class of Gymnasium whose episodes are those of ``Episodes``.
+    """Make a class of Gymnasium whose episodes are those of ``Episodes``.
 
     Args:
         base: a class of Gymnasium, whose ``reset`` draws one of the environment's tasks and tells
@@ -113,7 +117,7 @@ def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type
 
 
 def none_reachable(draws: int) -> UnreachableTask:
-    """The error where all tasks that were drawn are impossible in a persistent world.
+    """Return the error where all tasks that were drawn are impossible in a persistent world.
 
     Args:
         draws: how many were drawn.

@@ -82,16 +82,16 @@ class Harness:
 
     @property
     def answering(self) -> User | None:
-        """The user."""
+        """Return the user."""
         return cast("User | None", self.user)
 
     @cached_property
     def named(self) -> dict[str, Tool]:
-        """The tools by name; imports the files of those that are in files."""
+        """Return the tools by name; imports the files of those that are in files."""
         return tools_by_name(cast("tuple[Tool | Coded, ...]", self.tools))
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the table for ``rlenv show``."""
         many = f"{len(self.tools)} tool{'s' * (len(self.tools) != 1)}"
         parts = [f"H  {self.kind}, at most {self.turn_limit:,} turns, {many}"]
         context = getattr(self.context, "written", self.context)

@@ -16,7 +16,7 @@ NO_LIMIT = 1 << 62
 
 
 class Ledger:
-    """Turns, tokens, calls and seconds of one episode.
+    """Counts turns, tokens, calls and seconds of one episode.
 
     ``trace`` has a Turn for each message of the policy, and ``calls_left`` falls below 0 when too
     many were made.
@@ -37,18 +37,18 @@ class Ledger:
 
     @property
     def left(self) -> float | None:
-        """Wall seconds that are left, None for no limit."""
+        """Return the wall seconds that are left; None where there is no limit."""
         if self._seconds is None:
             return None
         return self._seconds - (perf_counter() - self._started)
 
     @property
     def tokens(self) -> tuple[Tokens, ...]:
-        """Those of the last calls of the policy, as far back as all are known."""
+        """Return the tokens of the last calls of the policy, as far back as all are known."""
         return known(self._told)
 
     def acted(self, tokens: Tokens | None) -> None:
-        """The policy has acted.
+        """Note that the policy has acted.
 
         Args:
             tokens: of this call, None where it does not tell.
@@ -57,7 +57,7 @@ class Ledger:
         self._told.append(tokens)
 
     def observed(self, estimate: int, calls: tuple[Call, ...], marks: Marks = ()) -> None:
-        """The turn is over.
+        """Note that the turn is over.
 
         Args:
             estimate: tokens of the policy's message, where it does not tell.
@@ -84,7 +84,7 @@ class Ledger:
 
     @property
     def limit(self) -> Stop | None:
-        """The limit that is reached."""
+        """Return the limit that is reached."""
         if self.left is not None and self.left <= 0:
             return "timeout"
         if self._tokens_left <= 0 or self.calls_left < 0:
@@ -93,10 +93,10 @@ class Ledger:
 
 
 def known(told: Sequence[Tokens | None]) -> tuple[Tokens, ...]:
-    """Those of the last calls, as far back as all are known; a Trajectory takes these.
+    """Return the tokens of the last calls, as far back as all are known; a Trajectory takes these.
 
     Args:
-        told: of each call, None where it told none.
+        told: of each call, None where it omitted them.
     """
     unknown = max((place for place, each in enumerate(told, 1) if each is None), default=0)
     return tuple([each for each in told[unknown:] if each is not None])

@@ -1,9 +1,11 @@
-"""What one step of an episode gives, and why an episode ends."""
+"""Steps of an episode: each gives an observation and a reward, and some end it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
+
+from rlenv import Environment, Fault, Verdict
 
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.tools.observations import Call
@@ -18,7 +20,7 @@ ENDINGS: Mapping[str, Stop] = {"done": "done", "give_up": "gave_up"}  # by the t
 
 
 class Step(NamedTuple):
-    """What ``step`` returns, as of Gymnasium.
+    """The tuple that ``step`` returns, as Gymnasium does.
 
     Args:
         observation: the messages that answer the action, for the policy.
@@ -37,7 +39,7 @@ class Step(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One turn of the policy, for the log.
+    """One turn of the policy, as the log has it.
 
     Args:
         waited: wall seconds from the observation to the action: the policy's time.
@@ -55,3 +57,15 @@ class Turn(NamedTuple):
     exact: bool
     calls: tuple[Call, ...]
     marks: Marks = ()
+
+
+def verdict_of_fault(env: Environment, fault: Fault) -> Verdict:
+    """Make the verdict of an episode that is unscored.
+
+    Args:
+        env: whose fingerprint the verdict bears.
+        fault: why no stage could judge.
+    """
+    return Verdict(
+        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
+    )

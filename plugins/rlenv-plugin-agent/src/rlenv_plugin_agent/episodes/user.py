@@ -19,10 +19,10 @@ GIVEN = ("action", "task", "seed", "context")
 
 @frozen
 class End:
-    """What a user returns to end the episode.
+    """Ends the episode, where a user returns it.
 
     Args:
-        observation: the last one, None for none.
+        observation: the last one; None where the user says nothing more.
     """
 
     observation: object = None
@@ -30,7 +30,16 @@ class End:
 
 @frozen(slots=False)
 class User(Coded):
-    """A function that answers the policy; it takes any of action, task, seed and context."""
+    """A function that answers the policy; it takes any of action, task, seed and context.
+
+    Example:
+        def guesser(action, task):
+            if action is None:
+                return "Which number do I think of?"
+            if action == task.answer:
+                return End("Yes.")
+            return "No."
+    """
 
     def __attrs_post_init__(self) -> None:
         if {*self.names} - {*GIVEN} or "action" not in self.names:
@@ -46,11 +55,16 @@ class User(Coded):
 
     @cached_property
     def loaded(self) -> Callable[..., object]:
-        """The function itself, of the file that defines it."""
+        """Return the function itself, of the file that defines it."""
         found = super().loaded
         return found.function if isinstance(found, Tool) else found
 
     def given(self, task: Task, context: ToolContext) -> Mapping[str, object]:
-        """What it takes besides the action."""
+        """Return what it takes besides the action.
+
+        Args:
+            task: of the episode.
+            context: of the episode.
+        """
         known: dict[str, object] = {"task": task, "seed": context.seed, "context": context}
         return {name: known[name] for name in self.names if name in known}

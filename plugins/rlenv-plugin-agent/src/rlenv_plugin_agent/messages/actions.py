@@ -1,6 +1,4 @@
-"""What a policy returned, as an action: objects of SDKs become messages, and what is no action
-raises.
-"""
+"""Actions: objects of SDKs that a policy returned become messages, and what is no action raises."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ class ActionError(TypeError):
 
 
 def action_of(given: object, *, is_game: bool = False) -> Reply:
-    """What a policy returned, in one form.
+    """Return what a policy returned, in one form.
 
     Messages that are objects of an SDK become dicts, and a legacy ``function_call`` becomes a call
     of a tool.
@@ -100,14 +98,16 @@ def _check_items(items: Sequence[object]) -> None:
 
 
 def _is_value(given: object) -> bool:
-    """Whether it is a value as JSON has them, or an array, or a number of another library."""
+    """Return whether it is a value as JSON has them, or an array, or a number of another
+    library.
+    """
     if isinstance(given, (str, list, tuple, set, frozenset, Number)):
         return True
     return callable(getattr(given, "tolist", None)) and not isinstance(given, type)
 
 
 def _dumped(given: object) -> object:
-    """The dict that an object of an SDK says it is; NOTHING for other objects."""
+    """Return the dict that an object of an SDK says it is; NOTHING for other objects."""
     if isinstance(given, type):
         return NOTHING
     for name in DUMPS:
@@ -122,7 +122,7 @@ def _has_message(found: Mapping[str, object]) -> bool:
 
 
 def _of_mapping(found: Mapping[str, object]) -> Mapping[str, object]:
-    """A message with plain calls; a value of JSON as it is."""
+    """Return a message with plain calls; a value of JSON as it is."""
     if not _has_message(found):
         return found
     _check_content(found.get("content"))
@@ -140,7 +140,7 @@ def _is_list(found: object) -> TypeGuard[Sequence[object]]:
 
 
 def _plain_call(call: object) -> object:
-    """A call as a dict: `message.tool_calls` of an SDK holds objects."""
+    """Return a call as a dict: `message.tool_calls` of an SDK holds objects."""
     dumped = _dumped(call)
     return call if dumped is NOTHING else dumped
 

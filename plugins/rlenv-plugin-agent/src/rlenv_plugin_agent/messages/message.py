@@ -19,7 +19,7 @@ ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @frozen
 class Reply:
-    """What a policy returns that knows more than its message.
+    """An action of a policy that knows more than its message.
 
     Args:
         message: a text, a message of the assistant, or for games a value.
@@ -35,7 +35,7 @@ Action: TypeAlias = object
 
 
 def call(name: str, /, **arguments: object) -> dict[str, object]:
-    """A message of a policy that calls one tool; for policies that are written by hand.
+    """Make a message of a policy that calls one tool; for policies that are written by hand.
 
     Args:
         name: of the tool, by position, since a tool may have an argument of this name.
@@ -45,7 +45,7 @@ def call(name: str, /, **arguments: object) -> dict[str, object]:
 
 
 def calls(*wanted: tuple[str, Mapping[str, object]], content: str = "") -> dict[str, object]:
-    """A message of a policy that calls several tools at once.
+    """Make a message of a policy that calls several tools at once.
 
     Args:
         *wanted: (name, arguments) pairs.
@@ -57,15 +57,17 @@ def calls(*wanted: tuple[str, Mapping[str, object]], content: str = "") -> dict[
 
 
 def text_of(value: object) -> str:
-    """A value as the text of a message: a string as it is, None as "", anything else as JSON."""
+    """Return a value as the text of a message: a string as it is, None as "", anything else as
+    JSON.
+    """
     if isinstance(value, str):
         return str.__str__(value)
     return "" if value is None else dumps(value)
 
 
 def assistant(action: Action, turn: int) -> dict[str, object]:
-    """The action as a message of the assistant: its content, its reasoning and its calls, and
-    nothing else.
+    """Return the action as a message of the assistant: its content, its reasoning and its calls,
+    and nothing else.
 
     So no policy writes what a tool said, or speaks as the system.  It never raises: what cannot be
     read is left out.
@@ -92,7 +94,12 @@ def is_message(action: Message) -> bool:
 
 
 def said(action: Action, message: Message) -> object:
-    """What a user is told of an action: the text of its message, or the value that it is."""
+    """Return what a user is told of an action: the text of its message, or the value that it is.
+
+    Args:
+        action: that the policy returned.
+        message: that ``assistant`` made of it.
+    """
     action = action.message if isinstance(action, Reply) else action
     if isinstance(action, str) or (isinstance(action, Mapping) and is_message(action)):
         return Trajectory((message,)).final
@@ -132,7 +139,7 @@ def _call(given: object, name: str) -> dict[str, object]:
 
 
 def _function(given: Message) -> Message:
-    """The name and the arguments of a call, which LangChain and OpenAI's Responses API write
+    """Return the name and the arguments of a call, which LangChain and OpenAI's Responses API write
     without ``function``.
     """
     function = given.get("function")
@@ -144,8 +151,8 @@ def _function(given: Message) -> Message:
 
 
 def user_said(messages: Sequence[Message], text: str) -> list[Message]:
-    """The messages with a text of the user at their end, in the last message where that is the
-    user's already.
+    """Return the messages with a text of the user at their end, in the last message where that is
+    the user's already.
 
     Chat templates as those of Gemma and Cohere reject two messages of the user in a row.
 
@@ -164,11 +171,11 @@ def user_said(messages: Sequence[Message], text: str) -> list[Message]:
 
 
 def opening(messages: Sequence[Message], system_prompt: str) -> Sequence[Message]:
-    """The messages of a task; the harness's system prompt wins.
+    """Return the messages of a task; the harness's system prompt wins.
 
     Args:
         messages: of the task.
-        system_prompt: of the harness, "" for none.
+        system_prompt: of the harness; "" keeps the task's own.
     """
     if not system_prompt:
         return messages
@@ -177,7 +184,7 @@ def opening(messages: Sequence[Message], system_prompt: str) -> Sequence[Message
 
 
 def calls_of(message: Message) -> list[dict[str, str]]:
-    """The calls of a message that ``assistant`` made: id, name and arguments of each."""
+    """Return the calls of a message that ``assistant`` made: id, name and arguments of each."""
     found = message.get("tool_calls", ())
     assert isinstance(found, (list, tuple))
     return [{"id": each["id"], **each["function"]} for each in found]
@@ -189,15 +196,15 @@ def copies(messages: Sequence[Message]) -> list[Message]:
 
 
 def _copied(value: object) -> object:
-    """As ``copy.deepcopy`` copies plain values, in a sixth of its time."""
+    """Copy plain values as ``copy.deepcopy`` does, in a sixth of its time."""
     if isinstance(value, dict):
         return {key: _copied(item) for key, item in value.items()}
     return [*map(_copied, value)] if isinstance(value, list) else value
 
 
 def json_of(text: str | bytes, constant: Callable[[str], object] | None = None) -> object:
-    """The value that a text of JSON has; None where it is not JSON, or nested too deeply to be
-    read.
+    """Return the value that a text of JSON has; None where it is not JSON, or nested too deeply to
+    be read.
 
     Args:
         text: from anywhere.
@@ -210,7 +217,7 @@ def json_of(text: str | bytes, constant: Callable[[str], object] | None = None) 
 
 
 def count_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens messages have: one for four characters, and four for each message.
+    """Estimate how many tokens messages have: one for four characters, and four for each message.
 
     Args:
         messages: of any role.

@@ -61,7 +61,7 @@ class ReadOnlyList(list[T]):
 
 
 def read_only(value: object) -> object:
-    """A read-only copy of a value, with all that it holds; itself where it is one already.
+    """Return a read-only copy of a value, with all that it holds; itself where it is one already.
 
     Args:
         value: of JSON; a tuple becomes a list, and what is no value of JSON stays as it is.
@@ -77,7 +77,7 @@ def read_only(value: object) -> object:
 
 
 def read_only_message(message: Mapping[str, object]) -> ReadOnlyDict:
-    """A message that neither a policy nor a tool can change.
+    """Return a message that neither a policy nor a tool can change.
 
     Args:
         message: of any role.
@@ -90,7 +90,7 @@ def read_only_message(message: Mapping[str, object]) -> ReadOnlyDict:
 def read_only_messages(
     messages: Iterable[Mapping[str, object]],
 ) -> ReadOnlyList[Mapping[str, object]]:
-    """A read-only list of messages; those that are read-only already are not copied.
+    """Return a read-only list of messages; those that are read-only already are not copied.
 
     Args:
         messages: of a conversation.

@@ -49,7 +49,7 @@ class Recorded:
         self._state = ""
 
     async def __call__(self, name: str, arguments: str, context: ToolContext) -> str:
-        """An observation.
+        """Return an observation.
 
         Args:
             name: of the tool, as the policy wrote it.

@@ -84,7 +84,7 @@ def _attempt(rollout: Rollout, told: Sequence[Message]) -> Part:
 
 
 def _behind(messages: Sequence[Message], told: Sequence[Message]) -> list[Message]:
-    """The messages with what was told behind those that the task gave."""
+    """Return the messages with what was told behind those that the task gave."""
     said = (i for i, each in enumerate(messages) if each.get("role") == "assistant")
     head = next(said, len(messages))
     return [*messages[:head], *told, *messages[head:]]

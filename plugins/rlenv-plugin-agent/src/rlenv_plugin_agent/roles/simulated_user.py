@@ -23,7 +23,7 @@ else. When the user has what they want, or gives up, write {over}."""
 async def simulated(
     policy: Policy, instructions: str, action: object, context: ToolContext
 ) -> str | End:
-    """What a user says who is a model.  It knows its instructions and what the policy wrote
+    """Return what a user says who is a model.  It knows its instructions and what the policy wrote
     visibly.
 
     The episode ends when it writes ``<end>``.  Its messages and tokens are those of the ``Speaker``

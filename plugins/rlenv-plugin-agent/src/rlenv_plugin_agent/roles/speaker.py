@@ -17,7 +17,7 @@ from rlenv_plugin_agent.tools.subagent import begun, replied
 
 @frozen
 class Part:
-    """What one role did, and what it is paid.
+    """The conversation that one role had, and what it is paid.
 
     Args:
         role: as ``solver`` or ``critic``.
@@ -48,7 +48,7 @@ class Speaker:
         self._told: list[Tokens | None] = []
 
     async def speak(self, heard: str = "") -> str:
-        """The visible text of what it says next.
+        """Let the policy speak, and return the visible text.
 
         Args:
             heard: what the others said since, "" for nothing.

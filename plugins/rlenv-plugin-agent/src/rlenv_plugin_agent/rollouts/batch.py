@@ -98,7 +98,8 @@ def rollouts(
     concurrent: int = 64,
     **how: Unpack[How],
 ) -> Iterator[tuple[int, Rollout]]:
-    """``arollouts`` for callers without an event loop; episodes run on one in the background.
+    """Play many episodes as ``arollouts`` does, for callers without an event loop; episodes run on
+    one in the background.
 
     Args:
         env: as for ``rollout``.

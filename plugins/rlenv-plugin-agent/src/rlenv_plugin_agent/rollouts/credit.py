@@ -1,5 +1,4 @@
-"""What each turn of an episode is credited with; a turn is a message of the assistant, counted from
-0.
+"""Credit of each turn of an episode; a turn is a message of the assistant, counted from 0.
 
 Messages of tools and of users lie between turns and are no turns, so that a reward crosses them
 undiscounted.
@@ -12,7 +11,7 @@ from itertools import accumulate
 
 
 def returns(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) -> list[float]:
-    """The discounted return of each turn: ``G[t] = r[t] + gamma * G[t + 1]``.
+    """Return the discounted return of each turn: ``G[t] = r[t] + gamma * G[t + 1]``.
 
     Sutton and Barto 2018, "Reinforcement Learning", 2nd edition, equation 3.9.
 
@@ -29,7 +28,7 @@ def returns(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) 
 
 
 def reward_to_go(steps: Iterable[tuple[int, float]], turns: int, gamma: float = 1.0) -> list[float]:
-    """``returns`` divided by what it is when each step from that turn on is 1, so that it is in [0,
+    """Divide ``returns`` by what it is when each step from that turn on is 1, so that it is in [0,
     1] as a score is.
 
     Args:

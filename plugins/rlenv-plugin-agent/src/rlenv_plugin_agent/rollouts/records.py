@@ -19,8 +19,8 @@ SCHEMA: Literal["rlenv.rollout/1"] = "rlenv.rollout/1"
 
 
 def to_row(rollout: Rollout) -> dict[str, object]:
-    """A rollout as a row of JSON values.  It has the answer of the task and all that the verdict
-    says: it is for the operator.
+    """Return a rollout as a row of JSON values.  It has the answer of the task and all that the
+    verdict says: it is for the operator.
 
     The final state is left out, and values of the task and verdict that JSON does not have become
     text.
@@ -51,7 +51,7 @@ def _child_row(child: Child) -> dict[str, object]:
 
 
 def tokens_rows(tokens: Sequence[Tokens]) -> list[dict[str, object]]:
-    """The ids and log-probabilities of calls of the policy, as JSON has them.
+    """Return the ids and log-probabilities of calls of the policy, as JSON has them.
 
     Args:
         tokens: of a trajectory; ``plain`` would leave out what is beyond some 500,000 values.
@@ -61,7 +61,7 @@ def tokens_rows(tokens: Sequence[Tokens]) -> list[dict[str, object]]:
 
 @frozen
 class _Row:
-    """What ``to_row`` writes, with its types."""
+    """A row as ``to_row`` writes it, with its types."""
 
     schema: Literal["rlenv.rollout/1"]
     fingerprint: str
@@ -78,7 +78,7 @@ class _Row:
 
 
 def from_row(row: object) -> Rollout:
-    """The rollout that ``to_row`` wrote.
+    """Return the rollout that ``to_row`` wrote.
 
     Args:
         row: what ``json.loads`` made of a line.
@@ -97,9 +97,10 @@ def from_row(row: object) -> Rollout:
 
 
 def _rollout(row: _Row) -> Rollout:
-    """
+    """Make a rollout of the row.
+
     Raises:
-        ValueError: a reward or a trajectory that there is not.
+        ValueError: a reward or a trajectory that cannot be.
     """
     if row.verdict.value is not None:
         Outcome(row.verdict.value)  # raises for what is no reward

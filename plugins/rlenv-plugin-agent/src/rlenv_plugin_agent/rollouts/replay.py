@@ -1,4 +1,4 @@
-"""``replay``: a stored rollout, played again."""
+"""``replay`` plays a stored rollout again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 300  # characters of each side of a divergence
 
 @frozen
 class Divergence:
-    """Where a rollout, played again, first differs.
+    """The place where a rollout, played again, first differs.
 
     Args:
         turn: messages of the policy before.
@@ -48,7 +48,7 @@ class Divergence:
 
 
 def replay(rollout: Rollout, env: Environment) -> Divergence | None:
-    """Play the messages of a rollout again: the first difference, None where there is none.
+    """Play the messages of a rollout again: the first difference, None where all is equal.
 
     The seconds in errors of tools do not count.
 
@@ -62,7 +62,7 @@ def replay(rollout: Rollout, env: Environment) -> Divergence | None:
 
 
 async def areplay(rollout: Rollout, env: Environment) -> Divergence | None:
-    """``replay`` for callers with an event loop.
+    """Play a rollout again as ``replay`` does, for callers with an event loop.
 
     Args:
         rollout: as for ``replay``.
@@ -72,7 +72,9 @@ async def areplay(rollout: Rollout, env: Environment) -> Divergence | None:
 
 
 async def _either(rollout: Rollout, env: Environment) -> Divergence | None:
-    """What differs later: with the texts of messages as actions, or in a game with values."""
+    """Return what differs later: with the texts of messages as actions, or in a game with
+    values.
+    """
     APART.set(rollout.start)  # of this asyncio task alone
     found = await _attempt(rollout, env, values=False)
     harness = env.tables.get("harness")
@@ -83,8 +85,8 @@ async def _either(rollout: Rollout, env: Environment) -> Divergence | None:
 
 
 async def _attempt(rollout: Rollout, env: Environment, *, values: bool) -> Divergence | None:
-    """Once with the texts of the messages, and in a game with the values that they are the JSON
-    of.
+    """Play it once with the texts of the messages, and in a game with the values that they are the
+    JSON of.
     """
     async with Episode(env) as episode:
         try:
@@ -124,7 +126,7 @@ async def _played(
 
 
 def _replies(rollout: Rollout, given: int, *, values: bool) -> list[Reply]:
-    """What the policy did, with its tokens as far back as they are stored."""
+    """Return what the policy did, with its tokens as far back as they are stored."""
     said = rollout.trajectory.messages[given:]
     messages = [each for each in said if each.get("role") == "assistant"]
     tokens = rollout.trajectory.tokens
@@ -134,7 +136,7 @@ def _replies(rollout: Rollout, given: int, *, values: bool) -> list[Reply]:
 
 
 def _value(message: Message) -> object:
-    """The value that the text is the JSON of, else the message."""
+    """Return the value that the text is the JSON of, else the message."""
     found = json_of(str(message.get("content")))
     return message if found is None else found
 
@@ -150,7 +152,7 @@ def _difference(
 
 
 def _excerpts(old: Message, new: Message) -> tuple[str, str]:
-    """Both contents, from shortly before the first character that differs."""
+    """Return both contents, from shortly before the first character that differs."""
     texts = [repr(each.get("content", "nothing")) for each in (old, new)]
     differs = (i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b)
     start = max(0, next(differs, min(map(len, texts))) - SHOWN // 4)
@@ -159,7 +161,7 @@ def _excerpts(old: Message, new: Message) -> tuple[str, str]:
 
 
 def _plain(message: Message) -> str:
-    """The message without the seconds of an error."""
+    """Return the message without the seconds of an error."""
     content = message.get("content")
     if isinstance(content, str) and content.startswith(ERROR):
         message = {**message, "content": SECONDS.sub("", content)}

@@ -18,7 +18,7 @@ Turn: TypeAlias = tuple[int, Tokens]
 
 @frozen
 class Sample:
-    """One sequence of ids to train on, with the reward of its rollout.
+    """One sequence of ids that a trainer trains on, with the reward of its rollout.
 
     Args:
         prompt_ids: what the policy was given first.
@@ -47,8 +47,8 @@ def samples_of(
     inexact: bool = False,
     children: Iterable[Child] = (),
 ) -> list[Sample]:
-    """The samples of a trajectory, in order; the mask of each is 1 exactly for the ids that the
-    policy sampled.
+    """Return the samples of a trajectory, in order; the mask of each is 1 exactly for the ids that
+    the policy sampled.
 
     A call continues a sample only if its prompt begins with all ids of the sample.  Otherwise a
     sample begins, as where a template strips thinking from the history or writes calls anew, and
@@ -84,8 +84,8 @@ REMEDY = "use endpoint(…, token_ids=True) with vLLM, or token_endpoint"
 
 
 def _joined(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
-    """The turns whose ids are known, in runs of which each was given the ids of the turns before
-    it.
+    """Yield the turns whose ids are known, in runs of which each was given the ids of the turns
+    before it.
     """
     run: list[Turn] = []
     for turn, call in turns:
@@ -128,7 +128,7 @@ def _sample(run: Sequence[Turn], verdict: Verdict) -> Sample:
 
 
 def _steps(results: Iterable[StageResult]) -> Sequence[tuple[int, float]]:
-    """The (turn, score) pairs of the first stage that scored turns."""
+    """Return the (turn, score) pairs of the first stage that scored turns."""
     for result in results:
         own = result.outcome.steps if result.outcome else None
         if found := own or _steps(result.children):

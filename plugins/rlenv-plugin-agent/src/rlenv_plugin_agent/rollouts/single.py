@@ -15,7 +15,14 @@ from rlenv.steps import Steps, await_steps, wait
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.contexts import Count
 from rlenv_plugin_agent.episodes.episode import Episode, Evaluate
-from rlenv_plugin_agent.episodes.steps import TERMINATED, TRUNCATED, Step, Stop, Turn
+from rlenv_plugin_agent.episodes.steps import (
+    TERMINATED,
+    TRUNCATED,
+    Step,
+    Stop,
+    Turn,
+    verdict_of_fault,
+)
 from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import Action, Message, copies
 from rlenv_plugin_agent.tools.observations import Observe
@@ -29,7 +36,7 @@ Policy: TypeAlias = Callable[[list[Message], list[Message]], Action | Awaitable[
 
 
 class How(TypedDict, total=False):
-    """What ``Episode`` takes besides an environment."""
+    """Options that ``Episode`` takes besides an environment."""
 
     wrap: Callable[[Observe], Observe] | None
     count: Count | None
@@ -38,7 +45,7 @@ class How(TypedDict, total=False):
 
 @frozen
 class Rollout:
-    """One episode of one policy.
+    """One episode that one policy played.
 
     Args:
         task: what it was about.
@@ -65,17 +72,17 @@ class Rollout:
 
     @property
     def terminated(self) -> bool:
-        """Whether the policy, or the user, ended it."""
+        """Return whether the policy, or the user, ended it."""
         return self.stop in TERMINATED
 
     @property
     def truncated(self) -> bool:
-        """Whether a limit ended it."""
+        """Return whether a limit ended it."""
         return self.stop in TRUNCATED
 
     def samples(self, *, inexact: bool = False) -> list[Sample]:
-        """What a trainer trains on: the token ids of the policy's calls, joined where nothing was
-        tokenized again.
+        """Return what a trainer trains on: the token ids of the policy's calls, joined where
+        nothing was tokenized again.
 
         Behind those of the policy are those of its subagents.
 
@@ -124,7 +131,16 @@ def rollout(
 async def arollout(
     env: Environment, task: Task | str, policy: Policy, seed: int = 0, **how: Unpack[How]
 ) -> Rollout:
-    """``rollout`` for callers with an event loop; a policy that is not async blocks it."""
+    """Play one episode as ``rollout`` does, for callers with an event loop; a policy that is not
+    async blocks it.
+
+    Args:
+        env: as for ``rollout``.
+        task: as for ``rollout``.
+        policy: as for ``rollout``.
+        seed: as for ``rollout``.
+        **how: as for ``rollout``.
+    """
     return await await_steps(_played(Episode(env, **how), task, policy, seed, env.aevaluate))
 
 
@@ -209,7 +225,7 @@ def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
 
 
 def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) -> Rollout:
-    """The rollout of an episode that did not take place, or whose policy raised.
+    """Return the rollout of an episode that did not take place, or whose policy raised.
 
     Args:
         env: whose fingerprint it bears.
@@ -218,14 +234,11 @@ def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) ->
         seed: that it would have had.
     """
     found = task if isinstance(task, Task) else Task(task)
-    verdict = Verdict(
-        value=None, results=(), stopped_at=None, fingerprint=env.fingerprint, raw=None, fault=fault
-    )
     return Rollout(
         task=found,
         trajectory=Trajectory(found.messages),
         trace=(),
-        verdict=verdict,
+        verdict=verdict_of_fault(env, fault),
         stop="error",
         seconds=0.0,
         seed=seed,

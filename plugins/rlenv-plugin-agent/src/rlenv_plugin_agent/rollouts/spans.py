@@ -25,7 +25,7 @@ class Span:
         name: what it is, as ``turn`` or ``execute_tool search``.
         seconds: how long it took.
         about: attributes, named as OpenTelemetry does where it has a name, and else ``rlenv.*``;
-            None: there is none.
+            None: it is unknown.
         error: the kind of the fault, or of the tool's error; "" without.
         children: the spans inside it.
     """
@@ -38,7 +38,7 @@ class Span:
 
 
 def episode_span(episode: Episode) -> Span:
-    """An episode that has ended, with a span for each turn and one for its verdict.
+    """Return an episode that has ended as a span, with one for each turn and one for its verdict.
 
     What subagents did is in the call that started them: the log of an episode has no times of it.
     """
@@ -77,7 +77,7 @@ def _call(call: Call, tools: Container[str]) -> Span:
 
 
 def verdict_span(verdict: Verdict) -> Span:
-    """A verdict: its stages, and theirs."""
+    """Return a verdict as a span: its stages, and theirs."""
     stages = [*map(_stage, verdict.results)]
     about = {
         "rlenv.reward": verdict.value,

@@ -17,7 +17,7 @@ BROKEN = (OSError, sqlite3.Error, UnicodeError)
 
 
 def opened_file(path: str, schema: Sequence[str], what: str, *, writes: bool) -> sqlite3.Connection:
-    """A connection to a file with these tables and no others.
+    """Open a connection to a file with these tables and no others.
 
     Args:
         path: of the file; it is made where ``writes``.

@@ -45,8 +45,8 @@ class _Refused(Exception):
 
 
 async def observe(tools: Tools, name: object, arguments: object, context: ToolContext) -> str:
-    """What a call of a tool returned, or ``{"error": {"type", "tool", "message", "seconds"}}`` as
-    JSON.
+    """Call a tool, and return the result, or ``{"error": {"type", "tool", "message", "seconds"}}``
+    as JSON.
 
     The type of an error is one of unknown_tool, role, arguments (the call was not begun), timeout,
     and error.

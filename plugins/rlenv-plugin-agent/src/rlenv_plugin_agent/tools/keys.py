@@ -1,4 +1,4 @@
-"""What makes two calls the same: the tool, and arguments that are equal as JSON."""
+"""Keys of calls: two calls are the same where the tool is, and the arguments are equal as JSON."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ OWN = "episode"  # the category of tools that belong to the episode, as done and
 
 
 def canonical(arguments: object) -> str:
-    """Arguments as one text: keys sorted, 1.0 as 1, -0.0 as 0; strings as they are, in whatever
-    Unicode form.
+    """Write arguments as one text: keys sorted, 1.0 as 1, -0.0 as 0; strings as they are, in
+    whatever Unicode form.
 
     What is not JSON stands for itself.
 
@@ -39,12 +39,12 @@ def _number(text: str) -> float:
 
 
 def digest(*parts: str) -> str:
-    """One hash of several texts."""
+    """Hash of several texts."""
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def tool_for(tools: Mapping[str, Tool], name: object, arguments: object) -> Tool | None:
-    """The tool that a call runs; None where it runs none: no such name, or arguments that do not
+    """Return the tool that a call runs; None where no tool has the name, or the arguments do not
     fit.
 
     Args:

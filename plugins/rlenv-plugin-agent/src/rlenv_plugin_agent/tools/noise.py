@@ -51,7 +51,7 @@ class Noise:
 
 
 class Noisy:
-    """Wraps the calls of a policy; those of stages are none of its business.
+    """Wraps the calls of a policy, and not those of stages.
 
     Equal seeds, turns and calls get equal noise.  What it did is in ``ToolContext.marks``, for the
     operator; what the policy sees is as of a tool that failed.
@@ -71,7 +71,7 @@ class Noisy:
         self._earlier: dict[str, str] = {}  # the last clean result of each tool
 
     async def __call__(self, name: str, arguments: str, context: ToolContext) -> str:
-        """An observation, with noise or without.
+        """Return an observation, with noise or without.
 
         Args:
             name: of the tool, as the policy wrote it.
@@ -100,7 +100,7 @@ class Noisy:
         return changed.get(kind, text)
 
     def _draw(self, tool: Tool, arguments: str, context: ToolContext) -> tuple[str, float]:
-        """A kind of noise or "", and a number in [0, 1)."""
+        """Return a kind of noise or "", and a number in [0, 1)."""
         if context is not self._context:
             self._context = context
             self._seen = Counter()

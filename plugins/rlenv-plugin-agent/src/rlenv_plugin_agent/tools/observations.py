@@ -14,7 +14,7 @@ from .context import ToolContext
 
 
 class Call(NamedTuple):
-    """One call of a tool, for the log.
+    """One call of a tool, as the log has it.
 
     Args:
         tool: its name as the policy wrote it, 64 characters at most.
@@ -37,8 +37,8 @@ CALLS = 64  # that one message may make; further ones are answered with an error
 
 
 async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, together: bool) -> Said:
-    """A message for each call, in order, and the calls for the log; those above the limit are not
-    made.
+    """Return a message for each call, in order, and the calls for the log; those above the limit
+    are not made.
 
     Args:
         asked: the calls of one message.
@@ -64,7 +64,7 @@ async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, toget
 
 
 async def _gathered(made: Sequence[Awaitable[Answer]]) -> list[Answer]:
-    """All of them; where one raises, the others are ended first."""
+    """Await all of them; where one raises, the others are ended first."""
     running = [asyncio.ensure_future(each) for each in made]
     try:
         return await asyncio.gather(*running)
@@ -81,6 +81,6 @@ async def _timed(asked: Asked, answer: Ask) -> Answer:
 
 
 def _error(text: str) -> str:
-    """The type of the error that an observation is, "" for a result."""
+    """Return the type of the error that an observation is, "" for a result."""
     found = error_in(text)
     return "" if found is None else str(found["type"])[:64]

@@ -101,7 +101,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _sized(number: object) -> Number:
-    """A real number that is not too large."""
+    """Return a real number that is not too large."""
     if isinstance(number, int) and number.bit_length() <= BITS:
         return number
     if isinstance(number, float) and math.isfinite(number):

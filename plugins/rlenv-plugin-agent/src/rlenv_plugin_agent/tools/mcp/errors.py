@@ -1,4 +1,4 @@
-"""What a server may fail with, and how much it may say."""
+"""Errors with which a server may fail, and how much it may say."""
 
 from __future__ import annotations
 

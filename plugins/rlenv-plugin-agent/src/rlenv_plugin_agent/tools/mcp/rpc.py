@@ -32,7 +32,7 @@ UNKNOWN = -32601  # JSON-RPC: there is no such method
 
 
 class Rpc:
-    """What one episode asks of one server.
+    """Asks one server for one episode.
 
     Args:
         name: of the server, for messages.
@@ -62,14 +62,18 @@ class Rpc:
         await self.link.tell(_body(method="notifications/initialized"))
 
     async def call(self, tool: str, arguments: Table) -> Table:
-        """The result of a tool.
+        """Call a tool, and return its result.
 
         A server that ended before the first call, in a sandbox where nothing but calls reaches it,
         has failed by itself, and the episode ends unscored.  After that a policy may have brought
         the end about: it is told, and the episode goes on.
 
+        Args:
+            tool: its name, as the server lists it.
+            arguments: as the policy wrote them.
+
         Raises:
-            ServerError: there is none.
+            ServerError: the server gave no result.
             EpisodeError: the server failed, by no act of the policy.
         """
         async with self._lock:
@@ -83,10 +87,14 @@ class Rpc:
                 raise
 
     async def request(self, method: str, params: Table) -> Table:
-        """The result of a request.
+        """Send a request, and return its result.
+
+        Args:
+            method: of MCP, as tools/list.
+            params: of the method.
 
         Raises:
-            ServerError: there is none.
+            ServerError: the server gave no result.
         """
         if self._lost:
             raise ServerError(self._lost)
@@ -108,7 +116,7 @@ class Rpc:
         raise ServerError(str(told)[:1000])
 
     async def _answer(self, body: bytes) -> Table:
-        """What answers the request with the last id."""
+        """Return what answers the request with the last id."""
         async with aclosing(self.link.ask(body)) as messages:
             others = 0
             async for raw in messages:
