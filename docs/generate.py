@@ -144,18 +144,11 @@ def api() -> Iterator[str]:
     for name in authoring.__all__:
         if name != "FAULT_KINDS":
             yield from _thing(f"authoring.{name}", getattr(authoring, name), 3)
-    yield "## `rlenv.text`"
-    from rlenv import text
+    from rlenv import sandbox, steps, text
 
-    yield from _module(text, 3, "text.")
-    yield "## `rlenv.steps`"
-    from rlenv import steps
-
-    yield from _module(steps, 3, "steps.")
-    yield "## `rlenv.sandbox`"
-    from rlenv import sandbox
-
-    yield from _module(sandbox, 3, "sandbox.")
+    for part in (text, steps, sandbox):
+        yield f"## `{part.__name__}`"
+        yield from _module(part, 3, part.__name__.removeprefix("rlenv.") + ".")
 
 
 def testing() -> Iterator[str]:

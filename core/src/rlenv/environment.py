@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
 from .compose.composites import Composite, Slot, composite_of
 from .compose.keys import set_key_source
-from .compose.signatures import Signature, set_signature_source
-from .compose.stages import THINKING, AnyStage, Attempt
+from .compose.signatures import set_signature_source
+from .compose.stages import THINKING, AnyStage, Attempt, module
 from .engine.engine import Evaluation, Executor, await_steps, evaluate, run_steps
 from .engine.plan import Plan
 from .model.errors import ConfigError, TaskError, UnknownTask, reject
@@ -37,10 +37,8 @@ Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
 # is needed, so that `import rlenv` stays cheap.
 
 
-def _attempt_key(task: Task, response: str) -> bytes:
-    from .identity.secret import attempt_key
-
-    return attempt_key(task, response)
+set_key_source(lambda task, text: module("rlenv.identity.secret").attempt_key(task, text))
+set_signature_source(lambda: module("rlenv.plugins.registry").signatures())
 
 
 def _makers_of(kind: type, use: str) -> list[str]:
@@ -55,16 +53,6 @@ def _reject_unsendable(plan: Plan) -> None:
 
     for env in {leaf.env for leaf in plan.leaves if leaf.place == "worker"}:
         pickle_plan(plan, env)
-
-
-def _signatures() -> dict[str, Signature]:
-    from .plugins.registry import signatures
-
-    return signatures()
-
-
-set_key_source(_attempt_key)
-set_signature_source(_signatures)
 
 
 class RowExecutor(Protocol):

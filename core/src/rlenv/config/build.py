@@ -26,8 +26,8 @@ from rlenv.model.tasks import Tasks
 from rlenv.model.values import Task
 from rlenv.plugins.registry import makers_of, registry
 
-from .fit import build, construct
 from .problems import BAD, Problems, Table, at, show
+from .reader import Reader
 from .schema import EnvEntry, StageEntry, TaskEntry, claimed
 from .taskfile import TasksEntry, load_tasks
 
@@ -35,39 +35,45 @@ E = TypeVar("E")
 
 
 def build_environment(
-    make: Callable[..., E], mapping: Table, problems: Problems, set_options: Table, settings: Table
+    make: Callable[..., E], tables: Reader, set_options: Table, settings: Table
 ) -> E:
     """Everything that an env.toml says, as ``make``, which is the class Environment, has it.
 
     Raises:
-        ConfigError: empty where ``problems`` has the mistakes, else with what the Environment
+        ConfigError: empty where the reader has noted the mistakes, else with what the Environment
             rejects.
     """
     words = {field.name for field in fields(EnvEntry)}
-    entry = build(EnvEntry, {key: mapping[key] for key in words & mapping.keys()}, "", problems)
-    tables = claimed(mapping, words, problems)
-    of_tasks, of_stages = _split(set_options, mapping)
-    maker = _Slots(of_stages, problems)
-    slots = maker.all(mapping)
-    check_settings(of_stages, maker.names, problems)
-    tasks = _tasks(mapping, of_tasks, problems)
-    observers = _observers(mapping.get("observers"), problems)
-    given_base = {"slots": slots, "base": getattr(entry, "base", 1)}
-    root = construct(Pipeline, given_base, "", problems) if slots else BAD
-    if problems.found:
-        _check_rest(slots, tasks, problems)
+    entry = tables.only(words).build(EnvEntry)
+    of_plugins = claimed(tables, words)
+    of_tasks, of_stages = _split(set_options, tables)
+    maker = _Slots(of_stages)
+    slots = maker.all(tables)
+    check_settings(of_stages, maker.names, tables.problems)
+    tasks = _tasks(tables, of_tasks)
+    observers = _observers(tables.at("observers"))
+    base = getattr(entry, "base", 1)
+    root = tables.construct(Pipeline, {"slots": slots, "base": base}) if slots else BAD
+    if tables.problems.found:
+        _check_rest(slots, tasks, tables)
         raise ConfigError
-    read = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking, "tables": tables}
-    rest = {"observers": observers, "source": problems.source, **settings}
-    return make(entry.name, root, tasks, **read, **rest)
+    return make(
+        entry.name,
+        root,
+        tasks,
+        pass_mark=entry.pass_mark,
+        thinking=entry.response.thinking,
+        tables=of_plugins,
+        **{"observers": observers, "source": tables.problems.source, **settings},
+    )
 
 
-def _split(settings: Table, mapping: Table) -> tuple[Table, Table]:
+def _split(settings: Table, tables: Reader) -> tuple[Table, Table]:
     """The settings of ``[tasks]``, as ``tasks.path``, and those of stages, where one may be named
     ``tasks`` too.
     """
     names = {f"tasks.{field.name}" for field in fields(TasksEntry)}
-    own = names & settings.keys() if isinstance(mapping.get("tasks"), Mapping) else set()
+    own = names & settings.keys() if isinstance(tables.at("tasks").value, Mapping) else set()
     return (
         {key: settings[key] for key in own},
         {key: value for key, value in settings.items() if key not in own},
@@ -80,7 +86,7 @@ class _Sound(Composite):
     shapes = True
 
 
-def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], problems: Problems) -> None:
+def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], tables: Reader) -> None:
     """Note what else is wrong with the stages that could be built and the tasks that could be
     read.
     """
@@ -91,7 +97,7 @@ def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], problems: Problems
             plan = Plan(_Sound(sound), is_whole=is_whole, makers_of=makers_of)
             plan.check_tasks(Tasks(tasks))
     except ConfigError as error:
-        problems.error("", error)
+        tables.error(error)
 
 
 class _Slots:
@@ -99,97 +105,93 @@ class _Slots:
     empty.
     """
 
-    def __init__(self, settings: Table, problems: Problems) -> None:
+    def __init__(self, settings: Table) -> None:
         self._settings = settings
-        self._problems = problems
         self.names: set[str] = set()  # what settings may call the stages
 
-    def all(self, owner: Table, path: str = "", parent: str = "") -> list[Slot]:
-        """The slots of the stages in ``owner``, a table at ``path``.
-
-        ``parent`` begins their paths.
-        """
-        tables = _tables(owner, "stage")
-        below = at(path, "stage")
-        if not owner.get("stage"):
-            self._problems.add(below, 'there is no stage; write [[stage]] and use = "core/equal"')
-        names = _names(tables, below, self._problems)
+    def all(self, owner: Reader, parent: str = "") -> list[Slot]:
+        """The slots of the stages in the table ``owner``; ``parent`` begins their paths."""
+        stages = owner.at("stage")
+        if not stages.value:
+            stages.add('there is no stage; write [[stage]] and use = "core/equal"')
+        tables = owner.tables("stage")
+        names = _names(tables)
         return [
-            self._slot(table, f"{below}[{i}]", name, parent + name) or Slot(f"{below}[{i}]", None)
-            for i, (table, name) in enumerate(zip(tables, names, strict=True))
+            self._slot(table, name, parent + name) or Slot(table.path, None)
+            for table, name in zip(tables, names, strict=True)
         ]
 
-    def _slot(self, table: Any, path: str, name: str, full: str) -> Slot | None:
-        entry = build(StageEntry, table, path, self._problems)
-        use = _get(table, "use", str)
-        options = _get(table, "options", Mapping, {})
-        if use is None or options is None:
+    def _slot(self, table: Reader, name: str, full: str) -> Slot | None:
+        entry = table.build(StageEntry)
+        use = table.get("use", str)
+        written = table.get("options", Mapping, {})
+        if use is None or written is None:
             return None
         names = (full, name, use)
-        below = at(path, "options")
         self.names.update(names)
-        options = overridden(options, self._settings, names, below, self._problems)
-        children = self.all(table, path, f"{full}/") if "stage" in table else None
-        stage = _stage(use, options, children, path, self._problems)
+        options = overridden(table.at("options").holding(written), self._settings, names)
+        children = self.all(table, f"{full}/") if "stage" in table.value else None
+        stage = _stage(use, options, children, table)
         if entry is BAD or stage is BAD:
             return None
         numbers = {key: getattr(entry, key) for key in NUMBERS}
-        return Slot(name, stage, **numbers, use=use, options=_as_json(options))
+        return Slot(name, stage, **numbers, use=use, options=_as_json(options.value))
 
 
-def _get(table: object, key: str, kind: Any, default: object = None) -> Any:
-    """A value of the right type, else None; the wrong type has been noted already."""
-    found = table.get(key, default) if isinstance(table, Mapping) else None
-    return found if isinstance(found, kind) else None
-
-
-def _names(tables: Sequence[object], path: str, problems: Problems) -> list[str]:
+def _names(tables: Sequence[Reader]) -> list[str]:
     """Each table's name, or the short part of its ``use``, made unique with -2, -3."""
-    names = [_get(table, "name", str) for table in tables]
+    names = [table.get("name", str) for table in tables]
     taken = {name for name in names if name is not None}
     for i, (table, name) in enumerate(zip(tables, names, strict=True)):
         if name is None:
-            short = str(_get(table, "use", str, "stage")).rpartition("/")[2].rpartition(":")[2]
+            short = str(table.get("use", str, "stage")).rpartition("/")[2].rpartition(":")[2]
             names[i] = free_name(short, taken)
         elif name in names[:i]:
-            taken_by = f"{show(name)} is the name of {path}[{names.index(name)}] already"
-            problems.add(f"{path}[{i}].name", f"{taken_by}; give it another")
+            first = tables[names.index(name)].path
+            taken_by = f"{show(name)} is the name of {first} already"
+            table.at("name").add(f"{taken_by}; give it another")
             names[i] = free_name(name, taken)
     return [str(name) for name in names]
 
 
-def _stage(
-    use: str, options: Table, children: list[Slot] | None, path: str, problems: Problems
-) -> object:
+def _stage(use: str, options: Reader, children: list[Slot] | None, table: Reader) -> object:
     """The stage itself, or BAD.  ``children`` are a composite's slots, None when the file gives
     none.
     """
+    problems = table.problems
     try:
         cls = _named(use, problems)
     except (PluginError, ConfigError) as error:
-        problems.add(at(path, "use"), f"{show(use)}: {error}")
+        table.at("use").add(f"{show(use)}: {error}")
         return BAD
     before = len(problems.found)
-    below = at(path, "options")
-    for where, value in _unplain(options, below):
+    for where, value in _unplain(options.value, options.path):
         remedy = "write it as a string, or build the stage by hand in a Slot"
         problems.add(where, f"{show(value)} is not a JSON value; {remedy}")
     if isinstance(cls, type) and issubclass(cls, Composite):
-        if children is None:
-            lack = "a composite has stages of its own; write [[stage.stage]] below it"
-            problems.add(at(path, "stage"), lack)
-        for text in cls._slot_problems(children) if children else ():
-            problems.add(below, text)  # also where its options hide them
-        made: object = build(cls, options, below, problems, slots=children or None)
-        made = BAD if any(slot.stage is None for slot in children or ()) else made
+        made = _composite(cls, options, children, table)
     elif children is not None:
         only = "only composites such as core/any do"
-        problems.add(at(path, "stage"), f"{use} takes no [[stage.stage]]; {only}")
+        table.at("stage").add(f"{use} takes no [[stage.stage]]; {only}")
+        return BAD
     elif is_reference(use) and not isinstance(cls, type):
-        made = construct(_of_code, {"found": cls, "options": options}, at(path, "use"), problems)
+        made = table.at("use").construct(_of_code, {"found": cls, "options": options.value})
     else:
-        made = build(cls, options, below, problems)
+        made = options.build(cls)
     return BAD if len(problems.found) > before else made
+
+
+def _composite(
+    cls: type[Composite], options: Reader, children: list[Slot] | None, table: Reader
+) -> object:
+    """A composite of these slots, or BAD."""
+    if children is None:
+        lack = "a composite has stages of its own; write [[stage.stage]] below it"
+        table.at("stage").add(lack)
+    for text in cls._slot_problems(children) if children else ():
+        options.add(text)  # also where its options hide them
+    made: object = options.build(cls, slots=children or None)
+    return BAD if any(slot.stage is None for slot in children or ()) else made
 
 
 def _named(use: str, problems: Problems) -> Any:
@@ -226,51 +228,45 @@ def _unplain(value: object, path: str) -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-def _tables(mapping: Table, key: str) -> list[object]:
-    """A list of tables; whatever else it is has been noted already."""
-    found = mapping.get(key, ())
-    return [found] if isinstance(found, Mapping) else [*(_get(mapping, key, (list, tuple)) or ())]
-
-
-def _observers(names: object, problems: Problems) -> list[object]:
+def _observers(names: Reader) -> list[object]:
     found = []
-    for i, name in enumerate(names if isinstance(names, (list, tuple)) else ()):
+    for i, name in enumerate(names.value if isinstance(names.value, (list, tuple)) else ()):
         try:
-            if problems.code and isinstance(name, str):
+            if names.problems.code and isinstance(name, str):
                 found.append(registry().observer(name))
         except PluginError as error:
-            problems.add(f"observers[{i}]", str(error))
+            names.item(i).add(str(error))
     return found
 
 
-def _tasks(mapping: Table, settings: Table, problems: Problems) -> list[Task]:
+def _tasks(tables: Reader, settings: Table) -> list[Task]:
     tasks: list[Task] = []
-    spec = mapping.get("tasks")
-    if isinstance(spec, Mapping):
-        spec = overridden(spec, settings, ["tasks"], "tasks", problems)
+    spec = tables.at("tasks")
+    if isinstance(spec.value, Mapping):
+        spec = overridden(spec, settings, ["tasks"])
         try:
-            tasks += load_tasks(spec, problems.base, problems.origins)
+            tasks += load_tasks(spec.value, spec.problems.base, spec.problems.origins)
+        except ConfigError as error:
+            tables.error(error)  # its lines begin with their paths
         except RlenvError as error:
-            problems.error("" if isinstance(error, ConfigError) else "tasks", error)
-    for i, table in enumerate(_tables(mapping, "task")):
-        entry = build(TaskEntry, table, f"task[{i}]", problems)
+            spec.error(error)
+    for table in tables.tables("task"):
+        entry = table.build(TaskEntry)
         if entry is not BAD:
             key = None if entry.id is None else str(entry.id)
             tasks.append(Task(entry.prompt, entry.answer, entry.info, key, entry.split))
     return tasks
 
 
-def overridden(
-    options: Table, settings: Table, names: Collection[str], path: str, problems: Problems
-) -> dict[str, object]:
+def overridden(options: Reader, settings: Table, names: Collection[str]) -> Reader:
     """The options of one stage, known by ``names`` (path, name, use), with the settings put in."""
-    merged = dict(options)
+    merged = dict(options.value)
     for key, value in settings.items():
         stage, _, option = key.rpartition(".")
         if option and stage in names:
             merged[option] = value
-            problems.origins[at(path, option)] = f'setting "{key}"'
-    return merged
+            options.problems.origins[options.at(option).path] = f'setting "{key}"'
+    return options.holding(merged)
 
 
 def check_settings(settings: Table, names: Collection[str], problems: Problems) -> None:

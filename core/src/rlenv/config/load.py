@@ -17,6 +17,7 @@ from rlenv.plugins.registry import by_name, load_entry
 
 from .build import build_environment
 from .problems import Problems, of_a_stranger
+from .reader import Reader
 
 E = TypeVar("E")  # the class Environment
 
@@ -72,7 +73,8 @@ def load_dict(
     problems = Problems(source, base_dir, code=code)
     try:
         with nullcontext() if problems.code else of_a_stranger(base_dir):
-            return build_environment(kind, mapping, problems, set_options or {}, settings)
+            tables = Reader(mapping, "", problems)
+            return build_environment(kind, tables, set_options or {}, settings)
     except ConfigError as error:
         problems.error("", error)
     except RecursionError:

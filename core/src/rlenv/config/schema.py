@@ -21,9 +21,9 @@ from rlenv.model.errors import PluginError
 from rlenv.model.messages import nearest, suggest
 from rlenv.plugins.registry import by_name, load_entry
 
-from .fit import build
 from .marks import Safe, Unsafe
-from .problems import Problems, Table, at
+from .problems import Table
+from .reader import Reader
 
 
 def _must_be(wanted: str, holds: Callable[[Any], object]) -> Callable[..., None]:
@@ -130,23 +130,22 @@ class TaskEntry:
     split: Safe[str] = "train"
 
 
-def claimed(mapping: Table, own: Collection[str], problems: Problems) -> dict[str, object]:
+def claimed(tables: Reader, own: Collection[str]) -> dict[str, object]:
     """Each table that is not ``own``, core's, as an object of the class that claims it.
 
     Notes every mistake.
     """
     claims = by_name("rlenv.tables")
     found: dict[str, object] = {}
-    for key in [key for key in mapping if key not in own]:
-        where = at("", str(key))
-        if key in claims:
-            try:
-                cls = load_entry(claims[key], f"the class of [{key}]")
-                found[key] = build(cls, mapping[key], where, problems)
-            except PluginError as error:
-                problems.add(where, str(error))
-        else:
-            problems.add(where, _unclaimed(str(key), mapping[key], {*own, *claims}))
+    for key in [key for key in tables.value if key not in own]:
+        table = tables.at(key)
+        if key not in claims:
+            table.add(_unclaimed(str(key), table.value, {*own, *claims}))
+            continue
+        try:
+            found[key] = table.build(load_entry(claims[key], f"the class of [{key}]"))
+        except PluginError as error:
+            table.add(str(error))
     return found
 
 

@@ -192,9 +192,8 @@ class Episode(
         self._context.parts.pop(Record, None)  # it is for `unfold`; stages have the trajectory
         try:
             given = {type(each): each for each in (*self._context.parts.values(), *held)}
-            self.trajectory = Trajectory(
-                copies(self.messages), self.ledger.tokens, tuple(given.values())
-            )
+            messages = copies(self.messages)
+            self.trajectory = Trajectory(messages, self.ledger.tokens, tuple(given.values()))
             self.verdict = yield from result_of(evaluate(self.task, self.trajectory))
         finally:
             yield from self._leave()
