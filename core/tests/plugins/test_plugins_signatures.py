@@ -26,13 +26,15 @@ def message() -> str:
 
 
 def test_a_registered_signature_is_offered_with_a_call_that_works(install: Install) -> None:
-    assert "This is" not in message()
-
     plugins = {"Mine": "my_signatures:MINE"}
     install("mine", plugins=plugins, group="rlenv.signatures", my_signatures=MODULE)
 
     assert "This is Mine's signature: pass lambda response: graded(essay=response)" in message()
     assert 'use = "mine/graded" and options = { function = ' in message()
+
+
+def test_without_a_signature_none_is_offered() -> None:
+    assert "This is" not in message()
 
 
 @pytest.mark.parametrize("target", ["absent_module:MINE", "my_signatures:OTHER"])
