@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.artifacts import Program, Report, Resources
 from rlenv_plugin_cuda.box import Box

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from attrs import define, field
 from rlenv import Environment, Slot, Task, VerifierFault
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Fault, Outcome, Verdict
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Fault, Outcome, Verdict
 from rlenv_plugin_cuda import choosing
 from rlenv_plugin_cuda.artifacts import Launch, Program, Runs, Trial
 from rlenv_plugin_cuda.cases import Case, cases_of

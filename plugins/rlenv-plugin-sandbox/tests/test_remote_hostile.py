@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError, RlenvError, VerifierFault
+from rlenv.model.errors import ConfigError, RlenvError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Exit, Profile
 from rlenv_plugin_sandbox.guest import wire
 from rlenv_plugin_sandbox.remote import Remote, greeting, payload

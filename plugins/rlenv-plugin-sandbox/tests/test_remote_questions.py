@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.guest import wire
 from rlenv_plugin_sandbox.remote import greeting, payload
