@@ -85,7 +85,7 @@ class Rolling(Run):
     async def _play(self, todo: Iterable[Wanted], bar: Silent) -> None:
         """Play what is wanted, so many at once; a rollout that the policy fails has no row."""
         begun = takewhile(lambda _: not self.hopeless, todo)
-        work = plugin("agent", "rollouts").completed(
+        work = plugin("agent", "rollouts").as_completed(
             ((each, self._one(each)) for each in begun), self.concurrent
         )
         async with aclosing(work) as ended:
