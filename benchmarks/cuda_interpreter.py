@@ -16,6 +16,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])  # so that `benchmarks` i
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from statistics import median
@@ -161,6 +162,7 @@ def _timed(name: str, jobs: list[Any]) -> list[list[float]]:
     more = {"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel_packages.py").write_text("FOLDERS = []\n", "utf-8")
+        shutil.copytree(GUEST.parent / "planning", Path(folder, "planning"))
         done = subprocess.run(
             [sys.executable, "-c", program, json.dumps([folder, str(GUEST)]), name],
             input=json.dumps(jobs),

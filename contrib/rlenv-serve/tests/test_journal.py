@@ -147,7 +147,7 @@ def test_a_trajectory_waits_until_a_store_has_it_also_when_its_episode_is_remove
         assert [*await journal.outbox(2, rows[3][0])] == [*rows[4:6]]
         assert [*await journal.outbox(9, rows[9][0])] == []
         for _ in range(2):
-            await journal.archived([name for name, _ in rows if name != rows[7][0]])
+            await journal.forget_archived([name for name, _ in rows if name != rows[7][0]])
             assert await journal.outbox(99) == [rows[7]]
 
     play(work)

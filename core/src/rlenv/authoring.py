@@ -4,7 +4,8 @@ To read a table of options: ``problems = Problems()``, then ``made = build(Rubri
 problems)``, which notes every mistake with its path, then ``problems.check()``, which raises them
 together. ``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``),
 since it reaches nothing outside; numbers, true and false and literals may be set without a mark,
-unless they are ``Unsafe``. ``FAULT_KINDS`` are the kinds that a ``Fault`` may have.
+unless they are ``Unsafe``. ``FAULT_KINDS`` are the kinds that a ``Fault`` may have. ``Signature``
+describes the reward functions of a trainer, for messages; an adapter registers it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .model.messages import suggest
 from .model.values import FAULT_KINDS
 
 if TYPE_CHECKING:
+    from .compose.signatures import Signature
     from .config.files import File
     from .config.fit import build
     from .config.marks import Safe, Unsafe
@@ -45,6 +47,7 @@ __all__ = [
     "FileFunction",
     "Problems",
     "Safe",
+    "Signature",
     "StageTables",
     "Unsafe",
     "build",
@@ -66,6 +69,7 @@ _HOMES = {
     "FileFunction": "config.references",
     "Problems": "config.problems",
     "Safe": "config.marks",
+    "Signature": "compose.signatures",
     "StageTables": "config.tables",
     "Unsafe": "config.marks",
     "build": "config.fit",

@@ -7,8 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
 from .compose.composites import Composite, Slot, composite_of
+from .compose.keys import set_key_source
+from .compose.signatures import Signature, set_signature_source
 from .compose.stages import THINKING, AnyStage, Attempt
-from .engine.engine import Executor, Steps, await_steps, evaluate, run_steps
+from .engine.engine import Evaluation, Executor, await_steps, evaluate, run_steps
 from .engine.plan import Plan
 from .model.errors import ConfigError, TaskError, UnknownTask, reject
 from .model.lazy import lazy
@@ -29,6 +31,40 @@ Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
 Verifier: TypeAlias = Union[Composite, AnyStage, Callable[..., object], Iterable["Member"]]
 Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
+
+
+# What the engine and the fingerprint are handed from the rooms above them; each is imported when it
+# is needed, so that `import rlenv` stays cheap.
+
+
+def _attempt_key(task: Task, response: str) -> bytes:
+    from .identity.secret import attempt_key
+
+    return attempt_key(task, response)
+
+
+def _makers_of(kind: type, use: str) -> list[str]:
+    from .plugins.registry import makers_of
+
+    return makers_of(kind, use)
+
+
+def _reject_unsendable(plan: Plan) -> None:
+    """Raise what keeps a stage from its worker."""
+    from .runtime.worker_runtime import pickle_plan
+
+    for env in {leaf.env for leaf in plan.leaves if leaf.place == "worker"}:
+        pickle_plan(plan, env)
+
+
+def _signatures() -> dict[str, Signature]:
+    from .plugins.registry import signatures
+
+    return signatures()
+
+
+set_key_source(_attempt_key)
+set_signature_source(_signatures)
 
 
 class RowExecutor(Protocol):
@@ -101,7 +137,7 @@ class Environment:
         for each in self.tables.values():
             if hasattr(each, "check_tables"):
                 each.check_tables(self.tables)
-        self._plan = Plan(self.root)
+        self._plan = Plan(self.root, makers_of=_makers_of)
         for slot in self._plan.leaves if isolate else ():
             slot.isolate()
         self.places = frozenset(slot.place for slot in self._plan.leaves)
@@ -109,7 +145,7 @@ class Environment:
         self.group_only = tuple(self._plan.group_only)
         self.warnings: list[str] = list(self._plan.warnings)
         # Before tasks are checked, since a stage may keep what it made of them.
-        self._made = made_of(self._plan, self.tables)
+        self._made = made_of(self._plan, self.tables, _reject_unsendable)
         self.tasks = tasks if isinstance(tasks, Tasks) else Tasks(tasks)
         if self.tasks:
             self._plan.check_tasks(self.tasks)
@@ -201,9 +237,7 @@ class Environment:
 
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
         executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
-        verdict = await await_steps(self._steps(attempt, executor))
-        assert verdict is not None
-        return verdict
+        return await await_steps(self._steps(attempt, executor))
 
     def _prepare(self, prompt: Prompt, response: Response) -> Attempt:
         """An attempt, and before the first what else takes a moment: the hash of the code, the
@@ -300,7 +334,7 @@ class Environment:
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _steps(self, attempt: Attempt, executor: Executor | None = None) -> Steps[Verdict]:
+    def _steps(self, attempt: Attempt, executor: Executor | None = None) -> Evaluation[Verdict]:
         steps = evaluate(self._plan, attempt, executor or self._executor, self.fingerprint)
         verdict = yield from steps
         if self._observers is not None:

@@ -11,7 +11,7 @@ from attrs import frozen
 from engine_stages import Count, Fill, Heavy, HeavyLater, Split
 from rlenv import Attempt, Environment, Outcome, Slot, TaskError, VerifierFault
 from rlenv.engine.checks import check_now, fault_of, faulted, judged
-from rlenv.engine.plan import CompiledSlot
+from rlenv.engine.plan import CompiledSlot, compile_slot
 from rlenv.model.values import Fault, ScoreError, StageResult, Task
 
 HERE = r"engine/test_engine_faults\.py:\d+"
@@ -32,7 +32,7 @@ class Raises(Plain):
 
 
 def leaf(stage: object) -> CompiledSlot:
-    return CompiledSlot(0, "here", Slot("here", stage))
+    return compile_slot(0, "here", Slot("here", stage))
 
 
 def raised(error: BaseException) -> Fault:

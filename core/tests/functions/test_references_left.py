@@ -105,7 +105,7 @@ def test_observers_that_are_none_leave_no_process(tmp_path, started):
 
 def test_options_for_an_installed_environment_leave_no_process(tmp_path, started, monkeypatch):
     from rlenv.config import load as loading
-    from rlenv.plugins.registry import PluginInfo
+    from rlenv.plugins.entry_points import PluginInfo
 
     write(tmp_path, "")
     module = ModuleType("left_environments")

@@ -59,7 +59,7 @@ def test_a_docstring_says_what_a_thing_does_or_is() -> None:
         f"{name}: {text[:60]}"
         for name, tree in trees()
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        if isinstance(node, Function | ast.ClassDef | ast.Module)
         and (text := ast.get_docstring(node) or "")
         and name != "waiting.py"
         and re.match(r"(What|Whether|Who|Why|How|Which|Raises:|Args:)\b", text)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rlenv.model.messages import suggest
-from rlenv.plugins.registry import PluginInfo, entries, version
+from rlenv.plugins.entry_points import PluginInfo
+from rlenv.plugins.registry import entries, version
 
 from .console import forgiving, one_line, reopen_closed_streams
 from .mistakes import Mistake, one_screen

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rlenv.plugins import registry
-from rlenv.plugins.registry import PluginInfo, Registry
+from rlenv.plugins.entry_points import PluginInfo
+from rlenv.plugins.registry import Registry
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlenv.compose.composites import as_stage
-from rlenv.config.references import is_reference, refer
+from rlenv.compose.functions import is_reference
+from rlenv.config.references import refer
 from rlenv.hooks import Examples
 from rlenv.model.errors import ConfigError, InputError
 from rlenv.model.messages import suggest

@@ -13,7 +13,7 @@ from typing import Any, SupportsFloat
 from rlenv.model.errors import ConfigError, reject
 from rlenv.model.values import PLAIN, Outcome, ScoreError
 
-from .foreign import FOREIGN, remedy
+from .signatures import remedy
 from .stages import ATTRIBUTES, DECLARED, Attempt, class_problems, value_problems
 
 READERS: Mapping[str, Callable[[Attempt], object]] = {
@@ -32,6 +32,9 @@ _SYNONYMS = {
     **dict.fromkeys(("output", "generation", "prediction", "solution_str"), "response"),
     **dict.fromkeys(("question", "query"), "prompt"),
     **dict.fromkeys(("metadata", "extra_info", "state"), "info"),
+    "completions": "[response]",
+    "prompts": "[prompt]",
+    "labels": "[answer]",
 }
 _NO_SCORE = (
     "list",
@@ -48,6 +51,15 @@ _NO_SCORE = (
     "None",
     "NoneType",
 )
+
+
+class FileCode:
+    """Base of a function whose file is only read here: its workers see no variable by default."""
+
+
+def is_reference(use: str) -> bool:
+    """Whether this names code, not a stage of a plugin."""
+    return ":" in use or use.endswith(".py")
 
 
 class FunctionStage:
@@ -179,20 +191,18 @@ def outcome_of(returned: object) -> Outcome:
 
 
 def _outcome_of_number(returned: object) -> Outcome:
-    """The Outcome of a number; an error for one out of range says what runs a trainer's function as
-    it is.
-    """
+    """The Outcome of a number; an error for one out of range says what scales it."""
     try:
         return Outcome(_plain(returned))
     except ScoreError as err:
         if not isinstance(returned, SupportsFloat) or not isfinite(returned):
             raise
-        stages = " or ".join(each.stage for each in FOREIGN.values() if each.stage)
-        remedy = (
-            f"a reward function that was written for a trainer runs as it is with use = {stages}"
-            " and options = { scale = [lowest, highest] }"
+        scaled = (
+            "a function that was written for another range runs as it is in a stage with"
+            " options = { scale = [lowest, highest] }, where an installed plugin has one:"
+            " see `rlenv stages`"
         )
-        raise ScoreError(f"{err}; {remedy}") from None
+        raise ScoreError(f"{err}; {scaled}") from None
 
 
 def _plain(score: object) -> object:

@@ -27,6 +27,7 @@ from .attributes import (
     START_UP,
     Attribute,
 )
+from .keys import key_of
 
 if TYPE_CHECKING:
     from rlenv.text import Thinking, VisibleText
@@ -144,13 +145,11 @@ class Attempt:
         Raises:
             VerifierFault: in a stage that does not declare ``draws``.
         """
-        from rlenv.identity.secret import attempt_key
-
         if not self.draws:
             remedy = "declare draws = True on it, so that the secret is part of the fingerprint"
             fault = Fault("contract", f"attempt.key() in a stage without draws: {remedy}")
             raise VerifierFault(fault)
-        return attempt_key(self.task, self.response)
+        return key_of(self.task, self.response)
 
     def size(self, most: int) -> int:
         """Characters that a policy wrote and a stage may read, counted up to ``most``."""

@@ -12,7 +12,8 @@ from typing import TypedDict, TypeVar, Unpack
 from rlenv.config.rows import decoded
 from rlenv.model.errors import ConfigError, PluginError
 from rlenv.model.messages import suggest, unreadable
-from rlenv.plugins.registry import blamed, by_name, load_entry
+from rlenv.plugins.contract import blamed
+from rlenv.plugins.registry import by_name, load_entry
 
 from .build import build_environment
 from .problems import Problems, of_a_stranger

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
+from rlenv.compose.functions import FileCode
 from rlenv.compose.stages import DECLARED, check_declared
 from rlenv.identity.reads import hashes_in
 from rlenv.model.errors import ConfigError
@@ -25,11 +26,6 @@ from rlenv.model.messages import no_such_file, suggest
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FORMS = "package.module:name or ./file.py:name"
-
-
-def is_reference(use: str) -> bool:
-    """Whether this names code, not a stage of a plugin."""
-    return ":" in use or use.endswith(".py")
 
 
 def refer(use: str, base: str | os.PathLike[str]) -> Any:
@@ -87,7 +83,7 @@ def _inside(place: str, base: str | os.PathLike[str]) -> Path:
     return path
 
 
-class FileFunction:
+class FileFunction(FileCode):
     """A function in a file.
 
     The file is imported when it is first called, in the process that calls it.

@@ -6,11 +6,13 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypeAlias, Union, cast
 
 import attrs
+from attrs import define
 
 from rlenv.compose.composites import Composite, Slot, is_function
+from rlenv.compose.functions import FileCode, is_reference
 from rlenv.compose.stages import (
     PHASES,
     Attempt,
@@ -24,57 +26,68 @@ from rlenv.model.errors import ConfigError, TaskError, first_lines, reject
 from rlenv.model.messages import one_line
 from rlenv.model.values import Task
 
-if TYPE_CHECKING:
-    from rlenv.workers.values import Env
-
+Env: TypeAlias = Union[tuple[str, ...], None]
+MakersOf: TypeAlias = Callable[[type, str], Sequence[str]]
 LARGE = 1 << 24  # characters; nothing is measured above
 INLINE_SECONDS = 0.1  # of wall time in a worker for so many characters; the laws ask for a tenth
 
 
+@define(eq=False, repr=False, kw_only=True)
 class CompiledSlot:
-    """A slot in its place, with all that the engine asks of it.
+    """A slot in its place, with all that the engine asks of it; ``compile_slot`` makes it.
 
-    ``children`` are those of a composite.
-
-    ``place`` is where its stage runs; ``timeout`` is in wall seconds.
+    Attributes:
+        index: the number of leaves before it; -1 for the root.
+        path: the names from the root to it, as "group/equal".
+        slot: the slot as it was configured.
+        children: those of a composite; empty for a stage.
+        stage: the stage or composite itself.
+        who: the path and the kind of stage, for messages.
+        check: the stage's ``check`` of an attempt; None where it has none.
+        check_group: its ``check_group`` of the attempts of a group; None where it has none.
+        is_async: whether the one that it has is a coroutine function.
+        is_function: whether it was made from a function, whose return value needs reading.
+        validate: its ``validate`` of a task; None where it has none.
+        phase, draws, may_abstain, waits, at_once, inline_limit: as the stage declares them.
+        place: where it runs: worker, caller or inline.
+        env: the variables that its workers see; None for all.
+        needs, takes, makes: types of artifacts; ``takes`` includes ``needs``.
+        budget: CPU seconds that a response may cost, with those of the children; None for no limit.
+        least_timeout: wall seconds within which the stage's own limits end any response.
+        timeout: wall seconds after which it is a fault.
+        known_kinds: types of artifacts that any stage of the plan makes or takes.
+        alone: whether no stage of another phase counts.
+        warm: whether it may be checked on an event loop.
     """
 
-    def __init__(
-        self, index: int, path: str, slot: Slot, children: Sequence[CompiledSlot] = ()
-    ) -> None:
-        stage = slot.stage
-        self.index = index
-        self.path = path
-        self.children = children
-        self.slot = slot
-        self.stage = cast("Any", stage)
-        self.who = f"{path} ({slot.kind})"
-        self.check: Any = getattr(stage, "check", None)  # of an attempt; None where it has none
-        self.check_group: Any = getattr(stage, "check_group", None)
-        self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
-        self.phase: str = attribute(stage, "phase")
-        self.place: str = attribute(stage, "where")
-        # An inline stage sees in a worker all that it sees in the caller's process.
-        self.env: Env = None if self.place == "inline" else _env_of(slot)
-        self.needs: tuple[type, ...] = tuple(attribute(stage, "needs"))
-        self.takes: tuple[type, ...] = self.needs + tuple(attribute(stage, "takes"))
-        self.makes: tuple[type, ...] = tuple(attribute(stage, "makes"))
-        self.known_kinds: frozenset[type] = frozenset()  # artifacts that any stage makes
-        self.at_once: int | None = attribute(stage, "at_once")
-        self.inline_limit: int = attribute(stage, "inline_limit")
-        self.waits: bool = attribute(stage, "waits")
-        self.warm = False  # whether it may be checked on an event loop
-        self.alone = True  # whether no stage of another phase counts
-        self.draws: bool = attribute(stage, "draws")
-        self.may_abstain: bool = attribute(stage, "may_abstain")
-        self.is_function = is_function(stage)
-        self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
-        self.budget: float | None = sum(it.budget or 0.0 for it in children) or budget_of(stage)
-        # Wall seconds within which the limits that the stages have of their own end any response.
-        self.least_timeout: float = sum(it.least_timeout for it in children) or (
-            attribute(stage, "least_timeout") or 0.0
-        )
-        self.timeout: float = slot.timeout or (math.inf if children else deadline_of(stage))
+    index: int
+    path: str
+    slot: Slot
+    children: Sequence[CompiledSlot]
+    stage: Any
+    who: str
+    check: Any
+    check_group: Any
+    is_async: bool
+    is_function: bool
+    validate: Callable[[Task], object] | None
+    phase: str
+    draws: bool
+    may_abstain: bool
+    waits: bool
+    at_once: int | None
+    inline_limit: int
+    place: str
+    env: Env
+    needs: tuple[type, ...]
+    takes: tuple[type, ...]
+    makes: tuple[type, ...]
+    budget: float | None
+    least_timeout: float
+    timeout: float
+    known_kinds: frozenset[type] = frozenset()
+    alone: bool = True
+    warm: bool = False
 
     def isolate(self) -> None:
         """Run an inline stage as one of a worker."""
@@ -91,39 +104,101 @@ class CompiledSlot:
         return max(seconds, INLINE_SECONDS * attempt.size(LARGE) / max(1, self.inline_limit))
 
 
+def compile_slot(
+    index: int, path: str, slot: Slot, children: Sequence[CompiledSlot] = ()
+) -> CompiledSlot:
+    """Read all that the engine asks of a slot's stage.
+
+    Args:
+        index: the number of leaves before it.
+        path: the names from the root to it.
+        slot: the slot as it was configured.
+        children: the compiled slots of a composite.
+    """
+    stage = cast("Any", slot.stage)
+    check = getattr(stage, "check", None)
+    check_group = getattr(stage, "check_group", None)
+    place = attribute(stage, "where")
+    needs = tuple(attribute(stage, "needs"))
+    children_budget = sum(child.budget or 0.0 for child in children)
+    children_least = sum(child.least_timeout for child in children)
+    return CompiledSlot(
+        index=index,
+        path=path,
+        slot=slot,
+        children=children,
+        stage=stage,
+        who=f"{path} ({slot.kind})",
+        check=check,
+        check_group=check_group,
+        is_async=inspect.iscoroutinefunction(check or check_group),
+        is_function=is_function(stage),
+        validate=getattr(stage, "validate", None),
+        phase=attribute(stage, "phase"),
+        draws=attribute(stage, "draws"),
+        may_abstain=attribute(stage, "may_abstain"),
+        waits=attribute(stage, "waits"),
+        at_once=attribute(stage, "at_once"),
+        inline_limit=attribute(stage, "inline_limit"),
+        place=place,
+        # An inline stage sees in a worker all that it sees in the caller's process.
+        env=None if place == "inline" else _env_of(slot),
+        needs=needs,
+        takes=needs + tuple(attribute(stage, "takes")),
+        makes=tuple(attribute(stage, "makes")),
+        budget=children_budget or budget_of(stage),
+        least_timeout=children_least or attribute(stage, "least_timeout") or 0.0,
+        timeout=slot.timeout or (math.inf if children else deadline_of(stage)),
+    )
+
+
 def _env_of(slot: Slot) -> Env:
     """The variables that its workers may see beside harmless ones; None: all, as for an installed
     stage.
 
     A stage that was given a function of a file sees what that function may see.
     """
-    from rlenv.config.references import FileFunction, is_reference
-
     env = attribute(slot.stage, "env")
-    own = slot.stage
-    names = [at.name for at in getattr(own, "__attrs_attrs__", ())] or getattr(own, "__dict__", [])
-    held = FileFunction in [type(getattr(own, name, None)) for name in names]
-    if env is None and (type(own).__module__ == "__main__" or is_reference(slot.use) or held):
-        return ()
-    return None if env is None else tuple(sorted(env))
+    if env is not None:
+        return tuple(sorted(env))
+    stage = slot.stage
+    is_own_code = type(stage).__module__ == "__main__" or is_reference(slot.use)
+    return () if is_own_code or _holds_file_code(stage) else None
+
+
+def _holds_file_code(stage: object) -> bool:
+    names = [at.name for at in getattr(stage, "__attrs_attrs__", ())]
+    held = [type(getattr(stage, name, None)) for name in names or getattr(stage, "__dict__", [])]
+    return any(issubclass(kind, FileCode) for kind in held)
 
 
 class Plan:
     """The tree of a composition with its leaves in order, and what loading found worth a warning.
 
-    ``checked`` says that another process found it sound already; without ``is_whole``, stages are
-    left out that others may need.
+    Args:
+        root: the composition.
+        checked: whether another process found it sound already.
+        is_whole: whether no stages are left out that others may need.
+        makers_of: names the stages of a plugin that make an artifact, given its type and the
+            ``use`` of the stage that needs it; for messages.
 
     Raises:
         ConfigError: with every problem found, one line each.
     """
 
-    def __init__(self, root: Composite, *, checked: bool = False, is_whole: bool = True) -> None:
+    def __init__(
+        self,
+        root: Composite,
+        *,
+        checked: bool = False,
+        is_whole: bool = True,
+        makers_of: MakersOf = lambda _kind, _use: (),
+    ) -> None:
         self.leaves: list[CompiledSlot] = []
         self.composites: list[CompiledSlot] = []
         if not checked:
             reject(_declaration_problems("", root))
-        self.root = CompiledSlot(-1, "", Slot("root", root), self._lay("", root))
+        self.root = compile_slot(-1, "", Slot("root", root), self._lay("", root))
         known = frozenset(kind for leaf in self.leaves for kind in leaf.makes if attrs.has(kind))
         self.takes = frozenset(k for leaf in self.leaves for k in leaf.takes if attrs.has(k))
         phases = {leaf.phase for leaf in self.leaves if leaf.slot.matters}
@@ -132,7 +207,7 @@ class Plan:
             leaf.alone = phases == {leaf.phase}
         if not checked:
             reject(p for at in [*self.leaves, *self.composites] for p in _stage_problems(at))
-            reject(_artifact_problems(self.leaves) if is_whole else ())
+            reject(_artifact_problems(self.leaves, makers_of) if is_whole else ())
         self.uses = [(a, p, p.split(".")) for a in self.leaves for p in attribute(a.stage, "uses")]
         self.warnings = [] if checked else list(_order_warnings(self.leaves))
         self.group_only = [leaf.path for leaf in self.leaves if leaf.check is None]
@@ -142,7 +217,7 @@ class Plan:
         for slot in composite.slots:
             path = prefix + slot.name
             below = self._lay(path + "/", slot.stage) if isinstance(slot.stage, Composite) else ()
-            placed.append(CompiledSlot(len(self.leaves), path, slot, below))
+            placed.append(compile_slot(len(self.leaves), path, slot, below))
             (self.composites if below else self.leaves).append(placed[-1])
         return placed
 
@@ -255,21 +330,19 @@ def _too_short(at: CompiledSlot) -> str:
     )
 
 
-def _artifact_problems(leaves: list[CompiledSlot]) -> Iterator[str]:
+def _artifact_problems(leaves: list[CompiledSlot], makers_of: MakersOf) -> Iterator[str]:
     made: set[type] = set()
     for leaf in leaves:
         for need in [need for need in leaf.needs if need not in made]:
             makers = [other.who for other in leaves if need in other.makes]
-            remedy = f"move {makers[0]}" if makers else f"add {_offered(need, leaf)}"
+            if makers:
+                remedy = f"move {makers[0]}"
+            else:
+                offered = " or ".join(makers_of(need, leaf.slot.use))
+                remedy = f"add {offered or 'the stage that makes it'}"
             lack = f"{leaf.who} needs {need.__name__}, which no earlier stage makes"
             yield f"{lack}: {remedy} before it"
         made.update(leaf.makes)
-
-
-def _offered(need: type, leaf: CompiledSlot) -> str:
-    from rlenv.plugins.registry import makers_of
-
-    return " or ".join(makers_of(need, leaf.slot.use)) or "the stage that makes it"
 
 
 def _order_warnings(leaves: list[CompiledSlot]) -> Iterator[str]:

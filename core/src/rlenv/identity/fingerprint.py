@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import FunctionType
@@ -46,8 +46,16 @@ class Made:
     packages: frozenset[str]
 
 
-def made_of(plan: Plan, tables: Mapping[str, object]) -> Made:
+def made_of(
+    plan: Plan, tables: Mapping[str, object], reject_unsendable: Callable[[Plan], None]
+) -> Made:
     """Describe the slots and tables of an environment.
+
+    Args:
+        plan: the composition.
+        tables: what plugins read of the tables that they claim.
+        reject_unsendable: raises what keeps a stage from its worker, which says more of the remedy
+            than what keeps it from a fingerprint.
 
     Raises:
         ConfigError: a stage or table holds an object whose state cannot be seen.
@@ -61,17 +69,9 @@ def made_of(plan: Plan, tables: Mapping[str, object]) -> Made:
     except RecursionError:
         raise ConfigError("what the stages hold is nested too deep for a fingerprint") from None
     except ConfigError:
-        _reject_unsendable(plan)
+        reject_unsendable(plan)
         raise
     return Made(root, read, frozenset(state.packages))
-
-
-def _reject_unsendable(plan: Plan) -> None:
-    """Raise what keeps a stage from its worker, which says more of the remedy."""
-    from rlenv.runtime.worker_runtime import pickle_plan
-
-    for env in {leaf.env for leaf in plan.leaves if leaf.place == "worker"}:
-        pickle_plan(plan, env)
 
 
 def fingerprint(plan: Plan, made: Made, pass_mark: float, thinking: str) -> str:

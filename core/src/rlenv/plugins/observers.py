@@ -9,7 +9,8 @@ from rlenv.engine.checks import place_of
 from rlenv.hooks import EnvironmentView
 from rlenv.model.values import StageResult, Task, Verdict
 
-from .registry import OBSERVERS, hook_of
+from .contract import hook_of
+from .registry import OBSERVERS
 
 log = logging.getLogger("rlenv")
 log.addHandler(logging.NullHandler())

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from inspect import signature
 from itertools import chain
 from operator import attrgetter
 from threading import RLock
-from traceback import extract_tb, format_exception
+from traceback import format_exception
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
+from rlenv.compose.signatures import Signature
 from rlenv.model.errors import PluginError
 from rlenv.model.lazy import lazy
 from rlenv.model.messages import suggest
+
+from .contract import api_problem, blamed, hook_of, hook_problems
+from .entry_points import PluginInfo
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -27,30 +30,6 @@ if TYPE_CHECKING:
 DISTRIBUTION = "rlenv-core"  # `rlenv` on the index is another project
 GROUP = "rlenv"
 OBSERVERS = ("rlenv_stage_finished", "rlenv_verdict")
-
-
-@frozen
-class PluginInfo:
-    """One entry point of a distribution, as its metadata tells.
-
-    Args:
-        name: its name; of a plugin, what ``use`` begins with.
-        distribution, version: what ``pip`` calls it; the first, where several claim the name.
-        target: what the entry point names, as ``module`` or ``module:name``.
-        error: why it cannot be used, with the traceback where its import failed; None while unknown
-            or well.
-        api: its ``RLENV_API``; None before it is loaded.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    target: str
-    error: str | None = None
-    api: int | None = None
-
-    def __str__(self) -> str:
-        return f"plugin '{self.name}' ({self.distribution} {self.version})"
 
 
 def version(distribution: str) -> str | None:
@@ -260,7 +239,7 @@ class Registry:
 
     def _accept(self, plugin: object, info: PluginInfo, api: Any) -> PluginInfo:
         """Register a plugin whose contract is right."""
-        problem = _api_problem(info, api) or "; ".join(_hook_problems(plugin, self.manager))
+        problem = api_problem(info, api) or "; ".join(hook_problems(plugin, self.manager))
         if problem:
             raise PluginError(f"{info}: {problem}")
         with self._lock, blamed(f"{info}: pluggy rejects it"):  # held for no import
@@ -280,64 +259,6 @@ class Registry:
 
 def _is_word(text: str) -> bool:
     return text.replace("-", "_").isidentifier()
-
-
-def hook_of(plugin: object, hook: str) -> Callable[..., Any] | None:
-    """The plugin's function for a hook, called with what it names of the arguments.
-
-    None where it has none.
-    """
-    for name in dir(plugin):
-        function: Any = getattr(plugin, name, None)
-        options = getattr(function, "rlenv_impl", None)
-        if isinstance(options, dict) and (options.get("specname") or name) == hook:
-            wanted = signature(function).parameters
-            return lambda **given: function(**{key: given[key] for key in wanted if key in given})
-    return None
-
-
-def _api_problem(info: PluginInfo, api: object) -> str | None:
-    from rlenv.hooks import API
-
-    if api is None:
-        return f"it does not say which rlenv it is for: add RLENV_API = {API} to {info.target}"
-    if type(api) is not int or api < 1:
-        return f"RLENV_API is {api!r}, not an integer from 1; write RLENV_API = {API}"
-    older = f"upgrade rlenv or install an older {info.distribution}"
-    newer = f"it is built for hook version {api}, this rlenv has hook version {API}: {older}"
-    return newer if api > API else None
-
-
-def _hook_problems(plugin: object, manager: PluginManager) -> Iterator[str]:
-    """What pluggy would ignore: a misspelt hook, and one without its marker."""
-    known = [name for name in vars(manager.hook) if name.startswith("rlenv_")]
-    for name in dir(plugin):
-        value = getattr(plugin, name) if name.startswith("rlenv_") else None
-        options = getattr(value, "rlenv_impl", None)
-        hook = (options or {}).get("specname") or name
-        if options is None and name in known and callable(value):
-            yield f"{name} is not a hook yet: write @rlenv.hookimpl above it"
-        elif options and hook not in known and not options["optionalhook"]:
-            yield f"there is no hook {hook}; {suggest(hook, known, what='the hooks are')}"
-
-
-@contextmanager
-def blamed(what: str) -> Iterator[None]:
-    """Raise whatever a plugin's code raises as a PluginError that begins with ``what``."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        raise PluginError(f"{what}: {_cause(error)}") from error
-
-
-def _cause(error: BaseException) -> str:
-    """The error in one line, with the place in the plugin's own code where it was raised."""
-    frames = [f for f in extract_tb(error.__traceback__) if "importlib" not in f.filename]
-    own = [f"{f.filename}:{f.lineno}" for f in frames if f.filename != __file__]
-    if isinstance(error, SyntaxError):  # raised where it is read, not where it is
-        own.append(f"{error.filename}:{error.lineno}")
-    where = f" ({own[-1]})" if own else ""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
 
 
 def part(port: str, name: str) -> object:
@@ -363,6 +284,17 @@ def load_entry(entry: PluginInfo, what: str) -> Any:
         raise PluginError(entry.error)
     with blamed(f"{what} ({entry.distribution} {entry.version}): {entry.target} does not load"):
         return resolve(entry.target)
+
+
+def signatures() -> dict[str, Signature]:
+    """The signatures that adapters of trainers register, by trainer; a broken one is left out."""
+    found: dict[str, Signature] = {}
+    for name, entry in by_name("rlenv.signatures").items():
+        with suppress(PluginError):
+            signature = load_entry(entry, f"the signature {name!r}")
+            if isinstance(signature, Signature):
+                found[name] = signature
+    return found
 
 
 def resolve(target: str) -> object:

@@ -14,8 +14,9 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 from rlenv.compose.composites import Composite
+from rlenv.compose.functions import is_reference
 from rlenv.compose.stages import METHODS, attribute, deadline_of
-from rlenv.config.references import is_reference, refer
+from rlenv.config.references import refer
 from rlenv.model.errors import ConfigError
 from rlenv.model.messages import suggest
 from rlenv.model.values import Task

@@ -10,7 +10,7 @@ from traceback import format_exception
 import click
 from attrs import field, frozen
 from rlenv.model.errors import PluginError
-from rlenv.plugins.registry import PluginInfo
+from rlenv.plugins.entry_points import PluginInfo
 
 from rlenv_cli.console import block, console, one_line, visible
 

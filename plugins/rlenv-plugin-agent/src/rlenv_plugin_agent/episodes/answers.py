@@ -8,6 +8,7 @@ from inspect import isawaitable
 from typing import TypeAlias
 
 from rlenv import VerifierFault
+from rlenv.steps import Steps, wait
 
 from rlenv_plugin_agent.errors import ToolError, error_text
 from rlenv_plugin_agent.messages import Message, text_of
@@ -21,7 +22,7 @@ from rlenv_plugin_agent.tools.observations import (
     answer_calls,
 )
 from rlenv_plugin_agent.tools.tool import Function, Tool
-from rlenv_plugin_agent.waiting import Waits, at_once, has_loop, wait
+from rlenv_plugin_agent.waiting import at_once, has_loop
 
 from .harness import Harness
 from .ledger import Ledger
@@ -45,7 +46,7 @@ class EpisodeAnswers:
     _is_plain: bool
     _user: Callable[..., object] | None
 
-    def _call_tools(self, asked: Sequence[ToolCallRequest]) -> Waits[ToolResults]:
+    def _call_tools(self, asked: Sequence[ToolCallRequest]) -> Steps[ToolResults]:
         """Return an observation for each call, without an event loop where no tool needs one."""
         named = [each for call in asked if (each := self.named.get(call["name"]))]
         aside = [each for each in named if each.where != "inline"]
@@ -84,7 +85,7 @@ class EpisodeAnswers:
         except TimeoutError:
             return error_text("timeout", asked["name"], "the time of the episode is over")
 
-    def _ask(self, value: object) -> Waits[tuple[list[Message], Info]]:
+    def _ask(self, value: object) -> Steps[tuple[list[Message], Info]]:
         """Return what the user answers, as a message and as it is."""
         assert self._user is not None
         found = yield from answer_of_user(self._user, value, self.ledger.seconds_left)
@@ -95,7 +96,7 @@ class EpisodeAnswers:
         return [*answers], {"observation": found}
 
 
-def answer_of_user(user: Function, said: object, seconds: float | None) -> Waits[object]:
+def answer_of_user(user: Function, said: object, seconds: float | None) -> Steps[object]:
     """Return what the user returns; where they raise, an error that the policy sees.
 
     Args:

@@ -13,11 +13,10 @@ import sqlalchemy as sa
 from msgspec import Meta
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.database import storable
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.configuration.store import BASELINES, TASKS, measure
 from rlenv_serve.http.problems import Problem, invalid
-
-from .store import BASELINES, TASKS, measure
+from rlenv_serve.server.endpoint import Call, Endpoint
+from rlenv_serve.state.database import storable
 
 PAGE = 500  # tasks of one answer
 Rewards = Annotated[list[Annotated[float, Meta(ge=0, le=1)] | None], Meta(min_length=1)]
@@ -60,7 +59,7 @@ async def put(call: Call) -> object:
         )
     given = call.read(Baselines)
     store = call.server.archive.store
-    served = call.server.catalog.named(given.environment)
+    served = call.server.catalog.lookup(given.environment)
     now = served.env.fingerprint, served.env.tasks.sha256
     if (given.fingerprint or now[0], given.tasks_sha256 or now[1]) != now:
         raise Problem(
@@ -79,7 +78,7 @@ async def tasks(call: Call) -> object:
     """
     store = call.server.archive.store
     query = call.request.query_params
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     now = served.env.fingerprint
     b = BASELINES.c
     done = (

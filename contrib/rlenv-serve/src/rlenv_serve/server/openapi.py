@@ -9,9 +9,10 @@ from http import HTTPStatus
 
 import msgspec
 
-from .answers import JSON
+from rlenv_serve.http.answers import JSON
+from rlenv_serve.http.problems import PROBLEM, Details
+
 from .endpoint import Endpoint
-from .problems import PROBLEM, Details
 
 VERSION = "3.1.0"
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")

@@ -11,10 +11,11 @@ from rlenv import Environment
 from starlette.responses import Response
 
 from rlenv_serve.catalog import stages
-from rlenv_serve.episodes.routes import state_of
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.keys import sees_private
 from rlenv_serve.http.problems import not_found
-from rlenv_serve.keys import sees_private
+from rlenv_serve.server.endpoint import Call, Endpoint
+
+from .episodes import state_of
 
 KINDS = {
     "index.html": "text/html",
@@ -40,7 +41,7 @@ async def asset(call: Call) -> object:
     name = call.path.get("name", "index.html")
     if name not in KINDS:
         raise not_found(f"there is no asset {name!r:.80}")
-    body = files("rlenv_serve.web").joinpath("static", name).read_bytes()
+    body = files("rlenv_serve.routes").joinpath("static", name).read_bytes()
     return Response(body, headers=HEADERS, media_type=KINDS[name])
 
 

@@ -1,4 +1,4 @@
-"""What a client may use of a server."""
+"""Limits of what a client may use of a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Name: TypeAlias = Annotated[str, Meta(max_length=200)]  # that a client chooses
 
 @frozen
 class Limits:
-    """What one request, or one tenant, may use.
+    """Bounds of what one request, or one tenant, may use.
 
     Args:
         body: bytes of a request.
@@ -26,9 +26,9 @@ class Limits:
         waiting: requests of one tenant that wait for their turn; further ones get 429.
         at_once: requests of all tenants that run at the same time.
         deadline: wall seconds for one step, or for the responses of one request.
-        idle: seconds after which an episode that nobody asks for leaves memory; it is replayed when
-            somebody does.
-        keep: seconds after which an episode that nobody has asked for is removed.
+        idle: seconds without a request after which an episode leaves memory; the next one has it
+            replayed.
+        keep: seconds without a request after which an episode is removed.
     """
 
     body: int = field(default=1 << 20, validator=gt(0))

@@ -1,19 +1,31 @@
 """How to call a reward function that was written for a trainer: a lambda that the error message
 offers.
+
+The signatures belong to the distributions that adapt trainers: they register them, in the group
+``rlenv.signatures`` of entry points.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter
+from typing import TypeAlias
 
 from attrs import frozen
 
 
 @frozen
-class Foreign:
+class Signature:
     """The signature of a trainer's reward functions.
+
+    Register one by an entry point of the group ``rlenv.signatures``, whose name is the trainer's::
+
+        Signature(
+            marks=frozenset({"solution_str"}),
+            arguments={"solution_str": "response", "ground_truth": "answer"},
+            stage="train/mine",
+        )
 
     Args:
         marks: parameters that only functions of this trainer have.
@@ -31,38 +43,15 @@ class Foreign:
     stage: str = ""
 
 
-FOREIGN = {
-    "verl": Foreign(
-        marks=frozenset({"solution_str", "ground_truth"}),
-        arguments={
-            "data_source": '""',
-            "solution_str": "response",
-            "ground_truth": "answer",
-            "extra_info": "info",
-        },
-        stage="train/verl",
-    ),
-    "OpenRLHF": Foreign(
-        marks=frozenset({"queries", "labels"}),
-        arguments={
-            "queries": "[prompt + response]",
-            "prompts": "[prompt]",
-            "labels": "[answer]",
-        },
-        result='["rewards"][0]',
-    ),
-    "TRL": Foreign(
-        marks=frozenset({"completions"}),
-        arguments={
-            "prompts": "[prompt]",
-            "completions": "[response]",
-            "answer": "[answer]",
-        },
-        columns=True,
-        result="[0]",
-        stage="train/trl",
-    ),
-}
+SignatureSource: TypeAlias = Callable[[], Mapping[str, Signature]]
+_sources: list[SignatureSource] = []
+
+
+def set_signature_source(source: SignatureSource) -> None:
+    """Look trainers' signatures up in ``source``, by the name of the trainer."""
+    _sources[:] = [source]
+
+
 SUPPLIED = ("prompt", "response", "answer", "info")
 
 
@@ -74,36 +63,39 @@ def remedy(name: str, target: str, parameters: Mapping[str, Parameter]) -> str:
         target: the function as ``module:name``, for an env.toml.
         parameters: its parameters, by name.
     """
-    for trainer, foreign in FOREIGN.items():
-        if foreign.marks <= parameters.keys():
-            given = [*_arguments(foreign, parameters)]
+    known = _sources[0]() if _sources else {}
+    for trainer, signature in known.items():
+        if signature.marks <= parameters.keys():
+            given = [*_arguments(signature, parameters)]
             words = {
                 word
                 for each in given
                 for word in re.findall(r"\w+", each.partition("=")[2] or each)
             }
             taken = ", ".join(each for each in SUPPLIED if each in words)
-            call = f"{name}({', '.join(given)}){foreign.result}"
+            call = f"{name}({', '.join(given)}){signature.result}"
             said = f"This is {trainer}'s signature: pass lambda {taken}: {call}"
-            if foreign.stage:
+            if signature.stage:
                 said += (
-                    f'; in an env.toml, use = "{foreign.stage}" and options = {{ function ='
+                    f'; in an env.toml, use = "{signature.stage}" and options = {{ function ='
                     f' "{target}" }}'
                 )
             return said
     return ""
 
 
-def _arguments(foreign: Foreign, parameters: Mapping[str, Parameter]) -> Iterator[str]:
+def _arguments(signature: Signature, parameters: Mapping[str, Parameter]) -> Iterator[str]:
     """The arguments that this function takes, each as ``name=value``."""
     takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values())
-    for name, value in foreign.arguments.items():
+    for name, value in signature.arguments.items():
         if name in parameters or (takes_any and name != "answer"):
             yield f"{name}={value}"
-    if not foreign.columns:
+    if not signature.columns:
         return
     own = [
-        each for each in parameters if each not in foreign.arguments and _is_named(parameters, each)
+        each
+        for each in parameters
+        if each not in signature.arguments and _is_named(parameters, each)
     ]
     for name in own:
         if parameters[name].default is Parameter.empty:

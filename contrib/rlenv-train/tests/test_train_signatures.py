@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from rlenv import ConfigError, Environment, Task, stage
+from rlenv_train.plugin import rlenv_stages
+from rlenv_train.signatures import OPENRLHF, TRL, VERL
 
 TASK = Task("What is 6 * 7?", answer="42", info={"level": 3}, id="t")
 
@@ -75,11 +77,22 @@ def test_the_wrappers_in_the_messages_work(function):
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (lambda response, ground_truth: 1, "ground_truth is `answer` here"),
-        (lambda prediction, target: 1, "prediction is `response` here; target is `answer` here"),
+        (
+            verl_whole,
+            "verl's signature: pass lambda response, answer, info: verl_whole(",
+        ),
+        (trl_any, "TRL's signature: pass lambda prompt, response, info: trl_any(prompts=[prompt]"),
+        (openrlhf_whole, "OpenRLHF's signature: pass lambda prompt, response, answer: openrlhf_w"),
     ],
 )
-def test_names_of_other_libraries_are_translated(function, says):
+def test_the_message_about_a_trainer_s_function_names_the_trainer(function, says):
     with pytest.raises(ConfigError) as caught:
         Environment("e", function)
     assert says in str(caught.value)
+
+
+def test_the_stages_in_the_messages_exist():
+    found = [each.stage for each in (VERL, OPENRLHF, TRL) if each.stage]
+
+    assert [stage.partition("/")[2] for stage in found] == ["verl", "trl"]
+    assert {"verl", "trl"} <= rlenv_stages().keys()

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from rlenv import ConfigError
 
-from .state.journal import unavailable
-from .state.sqlite_file import check_owner
+from .journal import unavailable
+from .sqlite_file import check_owner
 
 T = TypeVar("T")
 WAIT = 15.0  # seconds for an answer
@@ -59,7 +59,7 @@ class Database:
             sa.event.listen(self._engine, "connect", lambda link, _: link.executescript(PRAGMAS))
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
-        """What ``work`` gives, in a transaction.
+        """Run work in a transaction, and return what it gives.
 
         Raises:
             Problem: 503 where the database cannot be reached or written.
@@ -69,7 +69,7 @@ class Database:
         asked = Future[T]()
         self._calls.put(partial(self._work, work, asked))
         answer = asyncio.wrap_future(asked)
-        # Nobody may wait for it then.
+        # Its caller may have gone by then.
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await asyncio.wait_for(asyncio.shield(answer), WAIT)
@@ -80,7 +80,7 @@ class Database:
             ) from error
 
     async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
-        """What a query finds."""
+        """Return what a query finds."""
         return await self.run(
             lambda connection: [{**each} for each in connection.execute(query).mappings()]
         )
@@ -88,11 +88,11 @@ class Database:
     async def alter(self, work: Callable[[sa.Connection], T]) -> T:
         """The same, while no other process alters tables."""
 
-        def locked(connection: sa.Connection) -> T:
+        def work_alone(connection: sa.Connection) -> T:
             connection.exec_driver_sql(LOCK[connection.dialect.name])
             return work(connection)
 
-        return await self.run(locked)
+        return await self.run(work_alone)
 
     def _serve(self) -> None:
         while call := self._calls.get():

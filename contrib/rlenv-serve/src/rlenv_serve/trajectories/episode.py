@@ -9,13 +9,13 @@ from rlenv_cli.scores import verdict_from_dict
 from rlenv_plugin_agent import Rollout
 from rlenv_plugin_agent.rollouts.records import to_row
 
-from rlenv_serve.keys import Tenant, sees_private
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
-from rlenv_serve.state.journal import Begun, Kept
+from rlenv_serve.http.keys import Tenant, sees_private
+from rlenv_serve.state.journal import EpisodeStart, JsonRecord
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
 
 @frozen
-class Finished(Kept):
+class FinishedEpisode(JsonRecord):
     """An episode that has ended.
 
     Args:
@@ -63,7 +63,7 @@ class Finished(Kept):
         """All but the rollout."""
         return {name: value for name, value in asdict(self).items() if name != "rollout"}
 
-    def told(self, tenant: Tenant) -> dict[str, object]:
+    def as_seen_by(self, tenant: Tenant) -> dict[str, object]:
         """The whole, as this tenant may see it."""
         row = json.loads(self.rollout)
         stages = stage_rows(verdict_from_dict(row["verdict"]), tenant)
@@ -79,10 +79,15 @@ class Finished(Kept):
         }
 
 
-def finished(begun: Begun, made: Rollout) -> Finished:
-    """The row of an episode."""
+def finished_episode(begun: EpisodeStart, made: Rollout) -> FinishedEpisode:
+    """Make the row of an episode.
+
+    Args:
+        begun: how it began.
+        made: how it went.
+    """
     calls = [call.tool for turn in made.trace for call in turn.calls]
-    return Finished(
+    return FinishedEpisode(
         id=begun.id,
         tenant=begun.tenant,
         environment=begun.environment,

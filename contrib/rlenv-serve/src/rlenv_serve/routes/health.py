@@ -1,4 +1,4 @@
-"""Whether the server lives, is ready, and what it counts."""
+"""Operations that say whether the server lives and is ready, and what it counts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from .http.endpoint import Call, Endpoint
-from .http.problems import Problem
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.server.endpoint import Call, Endpoint
 
 
 async def healthz(_: Call) -> object:

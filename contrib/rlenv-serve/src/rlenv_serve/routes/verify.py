@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.answers import JSON, Json, encode
-from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.watch import Watch
-
-from .requests import Item, Ticket, VerifyAnswer, VerifyRequest
-from .run import Run, made_run
+from rlenv_serve.server.endpoint import KEY, Call, Endpoint, idempotency_key
+from rlenv_serve.verify.requests import Item, Ticket, VerifyAnswer, VerifyRequest
+from rlenv_serve.verify.run import Run, made_run
 
 LINES = "application/x-ndjson"
 PREFER = "Prefer"
@@ -32,22 +31,22 @@ async def verify(call: Call) -> object:
     lines = LINES in call.header("accept")
     if key or later:
         ticket = await server.tickets.begin(call.tenant, asked, call.raw, key)
-        live = server.tickets.live.get(ticket)
+        live = server.tickets.running(ticket)
         if lines and live and not later:
             return StreamingResponse(_lines(live[0], asyncio.shield(live[1])), media_type=LINES)
-        return await _told(call, ticket, _wait(call) if later else float("inf"))
+        return await _ticket_response(call, ticket, _wait(call) if later else float("inf"))
     run = await made_run(server.verifier, call.tenant, asked.environment, asked.items)
     if lines:
         return StreamingResponse(_lines(run, asyncio.create_task(run.play())), media_type=LINES)
     await run.play(call.request.receive)
-    return _results(b",".join(await run.encoded()))
+    return _results(b",".join(await run.encode_results()))
 
 
 async def ticket(call: Call) -> object:
     """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N
     seconds.
     """
-    return await _told(call, call.path["ticket"], _wait(call))
+    return await _ticket_response(call, call.path["ticket"], _wait(call))
 
 
 async def cancel(call: Call) -> object:
@@ -56,8 +55,14 @@ async def cancel(call: Call) -> object:
     return Response(status_code=204)
 
 
-async def judged(call: Call, environment: str, items: Sequence[Item]) -> Run:
-    """The verdicts of these responses, for a route of another form."""
+async def judge_items(call: Call, environment: str, items: Sequence[Item]) -> Run:
+    """Return the verdicts of these responses, for a route of another form.
+
+    Args:
+        call: the request.
+        environment: its name.
+        items: the responses.
+    """
     run = await made_run(call.server.verifier, call.tenant, environment, items)
     await run.play(call.request.receive)
     return run
@@ -73,17 +78,15 @@ async def _lines(run: Run, task: asyncio.Future[None]) -> AsyncIterator[bytes]:
         task.cancel()
 
 
-async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
+async def _ticket_response(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
     with Watch(call.request.receive):
-        entry, last = await call.server.tickets.wait(call.tenant, id, seconds)
-    if not last.isdigit():  # it is done, whatever the entry said before
-        return (
-            Response(last + b"\n", media_type=LINES)
-            if LINES in call.header("accept")
-            else _results(last.replace(b"\n", b","))
-        )
-    headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
-    return Response(encode(Ticket(id, int(last), int(entry.begun.task))), 202, headers, JSON)
+        status = await call.server.tickets.wait(call.tenant, id, seconds)
+    if status.results is None:
+        headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
+        return Response(encode(Ticket(id, status.done, status.total)), 202, headers, JSON)
+    if LINES in call.header("accept"):
+        return Response(status.results + b"\n", media_type=LINES)
+    return _results(status.results.replace(b"\n", b","))
 
 
 def _results(joined: bytes) -> Response:

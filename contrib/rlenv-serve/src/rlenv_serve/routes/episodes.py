@@ -10,24 +10,24 @@ from rlenv import StageResult, Task
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Name, Seed
 from rlenv_serve.http.problems import invalid, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
 from rlenv_serve.sessions.admission import Admission
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from rlenv_serve.sessions.lost import status_of
-from rlenv_serve.settings import Name, Seed
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.tools import error_of, offered
+from rlenv_serve.tools import error_of, tool_schemas
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
-NOBODY = Tenant()  # the reward is the same for all who may ask for it
+PUBLIC = Tenant()  # the reward is the same for all who may ask for it
 COUNTS = ("tests_passed", "total_tests")
 HEADERS = {KEY: "a second request with this key is answered as the first was"}
 
 
 class NewEpisode(msgspec.Struct, forbid_unknown_fields=True):
-    """What an episode begins with.
+    """The body that begins an episode.
 
     Args:
         task_id: of a task; where several environments have it, as ``environment/task_id`` or with
@@ -78,7 +78,7 @@ class EpisodeBegun(msgspec.Struct):
 
 
 class StepError(msgspec.Struct):
-    """Why a tool failed.
+    """The failure of a tool.
 
     Args:
         code: ``tool_not_found``, ``invalid_args``, ``timeout`` or ``execution_error``.
@@ -90,7 +90,7 @@ class StepError(msgspec.Struct):
 
 
 class StepTaken(msgspec.Struct):
-    """What a step was answered.
+    """The answer to a step.
 
     ``reward`` is null before the end, and where the episode is unscored (``fault`` says why).
     ``error`` is null unless a tool failed; the step counts all the same, and the observation tells
@@ -136,7 +136,7 @@ async def begin(call: Call) -> object:
         task_id=str(task.id),
         agent_id=session.begun.agent,
         observation=session.first.messages,
-        tools=offered(served, session),
+        tools=tool_schemas(served, session),
         value=session.first.value,
     )
 
@@ -165,7 +165,7 @@ async def step(call: Call) -> object:
 
 
 async def state(call: Call) -> object:
-    """What was accepted of an episode; an operator may ask for that of any tenant."""
+    """Return what was accepted of an episode; an operator may ask for that of any tenant."""
     sessions = call.server.sessions
     id_ = call.path["id"]
     owner = await sessions.owner(call.tenant, id_)
@@ -179,7 +179,7 @@ async def reward(call: Call) -> object:
     sessions = call.server.sessions
     id_ = call.path["id"]
     entry, verdict = await sessions.verdict(await sessions.owner(call.tenant, id_), id_)
-    counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
+    counts: tuple[int | None, int | None] = next(_test_counts(verdict.results), (None, None))
     passed_tests, total_tests = counts
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
@@ -194,7 +194,7 @@ async def reward(call: Call) -> object:
         stop_reason=stop,
         fault=fault_kind(verdict) or None,
         fingerprint=verdict.fingerprint,
-        stages=stage_rows(verdict, NOBODY),
+        stages=stage_rows(verdict, PUBLIC),
     )
 
 
@@ -217,7 +217,7 @@ def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
     name, _, rest = asked.task_id.partition("/")
     found = [each for each in catalog.values() if each.env.tasks.get(id_)]
     if asked.environment:
-        found = [catalog.named(asked.environment)]
+        found = [catalog.lookup(asked.environment)]
     elif not found and name.lower() in catalog:
         found = [catalog[name.lower()]]
         id_ = rest
@@ -236,7 +236,7 @@ def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
 def _action(body: Mapping[str, object]) -> Action:
     """
     Raises:
-        Problem: 422 for a body that is no action.
+        Problem: 422 for a body that is not an action.
     """
     arguments = dict(body)
     name = arguments.pop("action", None)
@@ -255,7 +255,12 @@ def _action(body: Mapping[str, object]) -> Action:
 
 
 def state_of(entry: Entry, admission: Admission) -> EpisodeState:
-    """An episode, from what the journal has of it."""
+    """Return an episode, from what the journal has of it.
+
+    Args:
+        entry: of the journal.
+        admission: says whether it is lost.
+    """
     found = status_of(entry, admission)
     return EpisodeState(
         id=entry.begun.id,
@@ -267,7 +272,7 @@ def state_of(entry: Entry, admission: Admission) -> EpisodeState:
     )
 
 
-def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
+def _test_counts(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
     """``tests_passed`` and ``total_tests`` of the stages that count tests: the last first, each
     before its children.
     """
@@ -275,7 +280,7 @@ def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
         data = result.outcome.data if result.outcome else {}
         if all(type(data.get(name)) is int for name in COUNTS):
             yield data["tests_passed"], data["total_tests"]  # type: ignore[misc] # as just seen
-        yield from _counted(result.children)
+        yield from _test_counts(result.children)
 
 
 ENDPOINTS: Sequence[Endpoint] = (

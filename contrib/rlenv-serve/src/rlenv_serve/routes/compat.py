@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Meta
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import Problem, invalid
-from rlenv_serve.sessions.answers import fault_kind
+from rlenv_serve.server.endpoint import Call, Endpoint
+from rlenv_serve.verdicts import fault_kind
+from rlenv_serve.verify.requests import Item, Messages, NewTask
+from rlenv_serve.verify.run import Run
 
-from .requests import Item, Messages, NewTask
-from .routes import judged
-from .run import Run
+from .verify import judge_items
 
 TAG = "compat"
 LABEL = {
@@ -38,7 +38,7 @@ UNSCORED = {"unscored": "error: 503 in place of a masked sample with reward 0"}
 
 
 class OpenRlhfRequest(msgspec.Struct):
-    """What OpenRLHF sends: each query is its prompt and the response to it."""
+    """A request of OpenRLHF: each query is its prompt and the response to it."""
 
     query: Annotated[list[str], Meta(min_length=1)]
     prompts: list[str]
@@ -46,7 +46,7 @@ class OpenRlhfRequest(msgspec.Struct):
 
 
 class OpenRlhfAnswer(msgspec.Struct):
-    """What OpenRLHF reads."""
+    """The answer that OpenRLHF reads."""
 
     rewards: list[float]
     scores: list[float]
@@ -54,7 +54,7 @@ class OpenRlhfAnswer(msgspec.Struct):
 
 
 class SlimeRequest(msgspec.Struct):
-    """What slime sends of a sample."""
+    """A request of slime for one sample."""
 
     prompt: str | Messages
     response: str
@@ -62,7 +62,7 @@ class SlimeRequest(msgspec.Struct):
 
 
 class NemoRequest(msgspec.Struct):
-    """What NeMo Gym sends: the request and the response of the Responses API, and the columns of
+    """A request of NeMo Gym: the request and the response of the Responses API, and the columns of
     the row beside them.
     """
 
@@ -73,7 +73,7 @@ class NemoRequest(msgspec.Struct):
 
 
 class NemoRollouts(msgspec.Struct):
-    """What NeMo Gym sends of rollouts that have ended: answers of ``/verify`` without their
+    """A request of NeMo Gym about rollouts that have ended: answers of ``/verify`` without their
     texts.
     """
 
@@ -81,7 +81,7 @@ class NemoRollouts(msgspec.Struct):
 
 
 class NemoMetrics(msgspec.Struct):
-    """What NeMo Gym reads: figures of each task, of all rollouts, and those to show."""
+    """The answer that NeMo Gym reads: figures of each task, of all rollouts, and those to show."""
 
     group_level_metrics: list[dict[str, object]]
     agent_metrics: dict[str, object]
@@ -100,7 +100,7 @@ async def openrlhf(call: Call) -> object:
         Item(_task(call, prompt, label, index), _completion(query, prompt, index))
         for index, (query, prompt, label) in enumerate(rows)
     ]
-    rewards = _rewards(run := await judged(call, call.path["env"], items))
+    rewards = _rewards(run := await judge_items(call, call.path["env"], items))
     return OpenRlhfAnswer(
         rewards,
         rewards,
@@ -113,9 +113,9 @@ async def slime(call: Call) -> object:
     and then stops.
     """
     asked = call.read(SlimeRequest)
-    prompt = asked.prompt if isinstance(asked.prompt, str) else _asked(asked.prompt)
+    prompt = asked.prompt if isinstance(asked.prompt, str) else _last_question(asked.prompt)
     items = [Item(_task(call, prompt, asked.label, 0), asked.response)]
-    return _rewards(await judged(call, call.path["env"], items))[0]
+    return _rewards(await judge_items(call, call.path["env"], items))[0]
 
 
 async def nemo(call: Call) -> object:
@@ -123,19 +123,19 @@ async def nemo(call: Call) -> object:
     asked = call.read(NemoRequest)
     told = decode(call.raw, _OPEN, call.server.limits.depth)
     given = asked.responses_create_params.get("input")
-    prompt = given if isinstance(given, str) else _asked(given)
+    prompt = given if isinstance(given, str) else _last_question(given)
     if asked.task_id is None and asked.answer is None:
         raise invalid(
             "a row has the column task_id, the id of a task, or for keys that may bring it the"
             " column answer"
         )
     task = NewTask(prompt, asked.answer) if asked.task_id is None else asked.task_id
-    run = await judged(
+    run = await judge_items(
         call, call.path["env"], [Item(task, _conversation(asked.response.get("output")))]
     )
     verdict = run.verdicts[0]
     if verdict.value is None and call.request.query_params.get("unscored") == "error":
-        raise _unscored(run)
+        raise _unscored_problem(run)
     failed = verdict.value is None
     reason = "the verifier failed; this sample has no reward" if failed else None
     kind = f"rlenv:{fault_kind(verdict)}" if failed else None
@@ -154,7 +154,7 @@ async def seed(_: Call) -> object:
 
 
 async def reverify(_: Call) -> object:
-    """Whether a rollout may be judged again: always, since a verdict needs nothing else."""
+    """Say whether a rollout may be judged again: always, since a verdict needs nothing else."""
     return "stateless"
 
 
@@ -234,11 +234,11 @@ def _rewards(run: Run) -> list[float]:
     """
     found = [run.verdicts[index].value for index in range(len(run.jobs))]
     if None in found:
-        raise _unscored(run)
+        raise _unscored_problem(run)
     return [value for value in found if value is not None]
 
 
-def _unscored(run: Run) -> Problem:
+def _unscored_problem(run: Run) -> Problem:
     kinds = sorted({fault_kind(verdict) for verdict in run.verdicts.values() if not verdict.scored})
     return Problem(
         503,
@@ -249,7 +249,7 @@ def _unscored(run: Run) -> Problem:
     )
 
 
-def _asked(messages: object) -> str:
+def _last_question(messages: object) -> str:
     """The text of the last message of the user."""
     users = [each for each in _objects(messages) if each.get("role") == "user"]
     return _text(users[-1].get("content")) if users else ""
@@ -349,7 +349,7 @@ ENDPOINTS: Sequence[Endpoint] = (
         method="POST",
         path="/compat/nemo/{env}/seed_session",
         handler=seed,
-        summary="A session of NeMo Gym, of which there is no need",
+        summary="A session of NeMo Gym, which needs nothing",
         takes=dict[str, object],
         gives=dict[str, object],
         tag=TAG,

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def start_aside(
+def create_detached_task(
     work: Coroutine[object, object, T], tasks: set[asyncio.Task[object]]
 ) -> asyncio.Task[T]:
     """Begin what goes on when the client that asked for it goes away.

@@ -6,27 +6,39 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Protocol, TypeVar
 
-from .catalog import Catalog
-from .configuration.store import started
-from .http.problems import Problem
-from .keys import Keys
-from .metrics import Metrics
-from .openenv.sessions import OpenEnvSessions
-from .ors.sessions import OrsSessions
-from .sessions import Sessions
-from .sessions.presence import LostEpisodes, Presence
-from .settings import Limits
-from .state.journal import Journal
-from .state.memory import MemoryJournal
-from .trajectories.archive import Archive
-from .trajectories.store import TrajectoryStore
-from .verify.tickets import Tickets
-from .verify.verifier import Verifier
+from rlenv_serve.catalog import Catalog
+from rlenv_serve.configuration.store import record_start
+from rlenv_serve.http.keys import Keys
+from rlenv_serve.http.limits import Limits
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.metrics import Metrics
+from rlenv_serve.sessions import Sessions
+from rlenv_serve.sessions.presence import LostEpisodes, Presence
+from rlenv_serve.state.journal import Journal
+from rlenv_serve.state.memory import MemoryJournal
+from rlenv_serve.trajectories.archive import Archive
+from rlenv_serve.trajectories.store import TrajectoryStore
+from rlenv_serve.verify.tickets import VerifyTickets
+from rlenv_serve.verify.verifier import Verifier
 
 RETRY = 0.1  # seconds
 PROBE = 1.0  # seconds for which it is known whether the state can be written
 STORE = 0.5  # seconds that the start waits for the store of trajectories
+
+
+class Part(Protocol):
+    """State that one protocol keeps in a server."""
+
+    async def sweep(self) -> None:
+        """Let go of what clients left behind; called again and again while the server runs."""
+
+    async def close_all(self) -> None:
+        """Let go of everything, when the server ends."""
+
+
+P = TypeVar("P", bound=Part)
 
 
 class Server:
@@ -34,7 +46,7 @@ class Server:
 
     Args:
         catalog: the environments; they stay open when the server ends.
-        keys: of clients; none by default: everyone is one tenant, which is no operator.
+        keys: of clients; none by default: everyone is one tenant, which is not an operator.
         limits: what a client may use.
         journal: keeps episodes; in memory by default.
         trajectories: keeps episodes that have ended; in memory by default.
@@ -55,7 +67,7 @@ class Server:
         self.journal = journal or MemoryJournal()
         self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
         self.archive.store.opened.append(
-            lambda connection: started(self.archive.store, catalog.values(), connection)
+            lambda connection: record_start(self.archive.store, catalog.values(), connection)
         )
         self.metrics = Metrics()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
@@ -63,16 +75,11 @@ class Server:
         self.metrics.waiting.set_function(lambda: self.turns.queue)
         self.metrics.unread.set_function(lambda: len(self.archive.aside))
         self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
-        self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
-        self.openenv = OpenEnvSessions(self.sessions, self.limits)
-        self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)
+        self.tickets = VerifyTickets(self.journal.sibling("tickets"), self.verifier)
+        self._parts: dict[type, Part] = {}
         presence = Presence(catalog, self.journal.sibling("servers"))
         self.lost = LostEpisodes(presence, self.sessions.admission, self.journal, self.keys)
-        self.sessions.sweeps = (
-            self.openenv.forget_silent,
-            self.ors.forget_silent,
-            self.lost.sweep,
-        )
+        self.sessions.sweeps = (self._sweep_parts, self.lost.sweep)
         self._probe: asyncio.Task[None] | None = (
             None  # the last look whether the state can be written
         )
@@ -80,6 +87,23 @@ class Server:
         self.ready = False
         # Whether it waits for the requests that run: what has no end of its own ends then.
         self.is_ending: Callable[[], bool] = lambda: not self.ready
+
+    def part(self, kind: type[P], make: Callable[[], P]) -> P:
+        """Return what a protocol keeps in this server, which is made when it is first asked for.
+
+        Args:
+            kind: the class of it.
+            make: makes it.
+        """
+        found = self._parts.get(kind)
+        if found is None:
+            found = self._parts[kind] = make()
+        assert isinstance(found, kind)
+        return found
+
+    async def _sweep_parts(self) -> None:
+        for part in [*self._parts.values()]:
+            await part.sweep()
 
     async def probe(self) -> None:
         """See that the state can be written; everyone may ask, so what was seen a moment ago is not
@@ -101,7 +125,7 @@ class Server:
         answered.
         """
         await self.journal.open()
-        await self.tickets.journal.open()
+        await self.tickets.store.journal.open()
         await self.lost.presence.journal.open()
         if self.journal.shared:
             await self.lost.presence.tell()
@@ -116,13 +140,14 @@ class Server:
         finally:
             self.ready = False
             await _cancel(watches)
-            await self.ors.close()
+            for part in self._parts.values():
+                await part.close_all()
             await self.sessions.close()
             await self.archive.store.close()
             with suppress(Problem):  # others see no sign of life any more
                 await self.lost.presence.leave()
             await self.lost.presence.journal.close()
-            await self.tickets.journal.close()
+            await self.tickets.store.journal.close()
             await self.journal.close()
 
 

@@ -9,20 +9,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
-from attrs import Factory, define, field, frozen
+from attrs import define, field, frozen
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from rlenv_serve.keys import Tenant
+from rlenv_serve.http.answers import JSON, answer
+from rlenv_serve.http.body import check_encoding, decode, read
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.origin import check_origin
+from rlenv_serve.http.problems import Problem, invalid, result_or_problem
 from rlenv_serve.metrics import TRACEPARENT
-from rlenv_serve.server import Server
 
-from .answers import JSON, answer
-from .body import check_encoding, decode, read
-from .origin import check_origin
-from .problems import Problem, invalid, result_or_problem
+from .server import Server
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
@@ -128,15 +128,12 @@ class Endpoint:
     query: dict[str, str] = field(factory=dict)
     media: tuple[str, ...] = (JSON,)
     head: bool = True
-    decoder: msgspec.json.Decoder[object] | None = field(
-        default=Factory(
-            lambda self: None if self.takes is None else msgspec.json.Decoder(self.takes),
-            takes_self=True,
-        ),
-        init=False,
-        repr=False,
-        eq=False,
-    )
+    decoder: msgspec.json.Decoder[object] | None = field(init=False, repr=False, eq=False)
+
+    @decoder.default
+    def _make_decoder(self) -> msgspec.json.Decoder[object] | None:
+        """Make the decoder once, since it is what costs."""
+        return None if self.takes is None else msgspec.json.Decoder(self.takes)
 
 
 @frozen
@@ -168,7 +165,7 @@ class Operation:
 
     async def _response(self, request: Request, what: str) -> Response:
         try:
-            found = await result_or_problem(self._answered(request), what)
+            found = await result_or_problem(self._answer(request), what)
         except asyncio.CancelledError:
             # Uvicorn cancels what still runs when its grace is over.
             if not self.server.is_ending():
@@ -176,7 +173,7 @@ class Operation:
             found = ENDING
         return found.response() if isinstance(found, Problem) else found
 
-    async def _answered(self, request: Request) -> Response:
+    async def _answer(self, request: Request) -> Response:
         endpoint = self.endpoint
         server = self.server
         headers = {
@@ -197,7 +194,12 @@ class Operation:
 
 
 def route(server: Server, endpoint: Endpoint) -> Route:
-    """The endpoint as a route of Starlette."""
+    """Make the endpoint as a route of Starlette.
+
+    Args:
+        server: that answers.
+        endpoint: of the operation.
+    """
     made = Route(endpoint.path, Operation(server, endpoint), methods=[endpoint.method])
     if not endpoint.head and made.methods:
         made.methods.discard("HEAD")  # which Starlette adds to each GET

@@ -8,16 +8,16 @@ from collections.abc import AsyncIterator, Sequence
 from starlette.responses import StreamingResponse
 
 from rlenv_serve.http.answers import encode
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import invalid, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server.endpoint import Call, Endpoint
 
 MOST = 1000
 LOOK = 0.5  # seconds between looks for rows, which any process may have kept
 QUERY = {"environment": "only of this one", "limit": f"rows, {MOST} at most; 100 by default"}
 
 
-async def listed(call: Call) -> object:
+async def list_newest(call: Call) -> object:
     """The newest trajectories, without their messages."""
     query = call.request.query_params
     limit = query.get("limit", "100")
@@ -34,7 +34,7 @@ async def one(call: Call) -> object:
     found = await call.server.archive.store.find(call.path["id"], _scope(call.tenant))
     if found is None:
         raise not_found(f"there is no trajectory {call.path['id']!r:.80}")
-    return found.told(call.tenant)
+    return found.as_seen_by(call.tenant)
 
 
 async def watch(call: Call) -> object:
@@ -63,7 +63,9 @@ async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
 
 
 def _scope(tenant: Tenant) -> str | None:
-    """Whose rows a tenant may see: its own, and the operator all."""
+    """Return the tenant whose rows this one may see: itself, or None, which is all, for an
+    operator.
+    """
     return None if tenant.operator else tenant.name
 
 
@@ -71,7 +73,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint(
         "GET",
         "/trajectories",
-        listed,
+        list_newest,
         "The newest trajectories",
         tag="trajectories",
         errors=(422,),

@@ -4,9 +4,9 @@ A file of keys is TOML, and has no key in it, only hashes::
 
     [[key]]
     tenant = "alice"
-    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` makes one and
-    adds it answers = true       # requests may bring tasks with answers operator = true      # may
-    read every tenant's trajectories, and what verifiers say in private
+    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` adds one
+    answers = true       # requests may bring tasks with answers
+    operator = true      # may read trajectories of all tenants, and what verifiers keep private
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attrs.validators import instance_of, matches_re
 from rlenv import ConfigError
 from rlenv.authoring import Problems, build
 
-from .http.problems import Problem
+from .problems import Problem
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 HEX = re.compile(r"[0-9a-f]{64}")
@@ -35,7 +35,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 @frozen
 class Tenant:
-    """Whose request it is.
+    """The client that a request is from.
 
     Args:
         name: of the tenant, "" for everyone on a server without keys.
@@ -49,15 +49,16 @@ class Tenant:
 
 
 # Whoever reaches the loopback interface of a server without keys.  An agent with a shell on this
-# machine, and every other user of it, can do that, so it is no operator unless the server was
+# machine, and every other user of it, can do that, so it is not an operator unless the server was
 # started with ``--operator``.
 LOCAL = Tenant("", answers=True)
 LOCAL_OPERATOR = Tenant("", answers=True, operator=True)
 
 
 def sees_private(tenant: Tenant) -> bool:
-    """Whether a tenant may see the answers of tasks, what stages and faults say in private, and how
-    environments are made.  Every route that shows one of these asks this function."""
+    """Return whether a tenant may see the answers of tasks, what stages and faults say in private,
+    and how environments are made.  Every route that shows one of these asks this function.
+    """
     return tenant.operator
 
 
@@ -124,7 +125,7 @@ class Keys:
         return cls(found)
 
     def tenant(self, headers: Mapping[str, str]) -> Tenant:
-        """Whose request has these headers.
+        """Return the tenant whose request has these headers.
 
         Args:
             headers: ``X-API-Key``, or ``Authorization`` with Bearer, or with Basic and the key as
@@ -135,7 +136,7 @@ class Keys:
         """
         if self.tenants is None:
             return self._local
-        digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
+        digest = hashlib.sha256(_key_in(headers).encode("utf-8", "surrogateescape")).hexdigest()
         # All are compared, so that time tells nothing.
         found = [
             tenant for known, tenant in self.tenants.items() if hmac.compare_digest(known, digest)
@@ -146,7 +147,7 @@ class Keys:
         return found[0]
 
 
-def _given(headers: Mapping[str, str]) -> str:
+def _key_in(headers: Mapping[str, str]) -> str:
     if key := headers.get("x-api-key"):
         return key
     kind, _, rest = headers.get("authorization", "").partition(" ")
@@ -161,8 +162,14 @@ def _given(headers: Mapping[str, str]) -> str:
 def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operator: bool) -> str:
     """Make a key, add its hash to a file, and return the key, which is kept nowhere.
 
+    Args:
+        path: of the file, which is made where there is none.
+        tenant: whose key it is.
+        answers: requests with it may bring tasks with answers.
+        operator: it is the key of an operator.
+
     Raises:
-        ConfigError: for a name that is none, or a file that cannot be written.
+        ConfigError: for an invalid name, or a file that cannot be written.
     """
     if not NAME.fullmatch(tenant):
         raise ConfigError(
