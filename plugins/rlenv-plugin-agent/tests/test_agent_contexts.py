@@ -38,8 +38,11 @@ def test_what_fits_is_shown_as_it_is_but_by_markov(name: str) -> None:
     assert (shown == messages) is (name != "markov")
 
 
+LARGE = pytest.param(131_072, marks=pytest.mark.slow)  # cuts less, and takes as long
+
+
 @EACH
-@pytest.mark.parametrize("budget", [32_768, 131_072])
+@pytest.mark.parametrize("budget", [32_768, LARGE])
 def test_600_turns_stay_in_the_budget_and_whole(name: str, budget: int) -> None:
     count = CountMemo()
     messages = history(600, 1_000)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from rlenv import ConfigError, Fault, RlenvError, VerifierFault
@@ -55,6 +55,8 @@ class Remote(Workspaces):
         token: what the server and its clients share; RLENV_SANDBOX_TOKEN when None.
         ca: for ``tls``: a file of certificates that are trusted, besides the machine's own.
     """
+
+    is_deferred: ClassVar[bool] = True
 
     def __init__(
         self, url: str | None = None, token: str | None = None, ca: str | None = None
