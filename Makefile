@@ -5,7 +5,8 @@ OUT ?= out
 # A third of the time of most tests is waiting, for a deadline or another process, so there are more of them than cores.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2 openreward ors
+# Environments of requirements/trainers/environments.toml; all if none is named.
+TRAINERS ?=
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -20,13 +21,14 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-full test-trainers conformance soak lint sizes bench mutants audit-zoo audit-wild clean
+.PHONY: help run test test-changed test-full test-trainers conformance soak ruff lint sizes bench mutants audit-zoo audit-wild clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"
-	@echo "make test   ruff, mypy --strict and the tests, but those that are slow"
+	@echo "make test   ruff, mypy --strict and the tests, but those that are slow; PKG=math for one distribution and the rules of the repository, without mypy"
+	@echo "make test-changed  the same for the distributions whose files differ from main, committed or not"
 	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law, a policy that learns"
 	@echo "make test-trainers  rlenv in each trainer, in an environment of its own below build/ (ten minutes at first; TRAINERS=trl)"
 	@echo "make conformance  what each trainer makes of a response without a score, into docs/reference/conformance.md"
@@ -44,8 +46,20 @@ run: $(VENV)/.run
 	@mkdir -p $(OUT)
 	$(BIN)/rlenv score $(EXAMPLE)/env.toml $(EXAMPLE)/responses.jsonl -o $(OUT)/scores.jsonl --overwrite
 
+# A part runs without mypy, which needs a minute when nothing is in its cache.
+PART := $(BIN)/python tests/helpers/partial_tests.py
+IN_PARALLEL := --pytest -n $(JOBS) --dist worksteal
+
+ifdef PKG
+test: ruff
+	@$(PART) "$(PKG)" $(IN_PARALLEL)
+else
 test: lint
 	$(PYTEST) -m "not slow"
+endif
+
+test-changed: ruff
+	@$(PART) --changed $(IN_PARALLEL)
 
 # Endless programs, and processes that only spin, take every core from other tests: they run after the rest.
 ENDLESS := tests/test_unscored.py
@@ -54,54 +68,32 @@ SPINNING := plugins/rlenv-plugin-code/tests/test_code_load.py
 test-full: $(VENV)/.dev
 	RLENV_ATTACKS_EVERYWHERE=1 $(PYTEST) -m "slow or hypothesis" --hypothesis-profile=full $(addprefix --ignore=,$(ENDLESS) $(SPINNING))
 	@$(MAKE) --no-print-directory test-trainers TRAINERS="gymnasium ray"
-	@$(MAKE) --no-print-directory build/trainers/trl/.installed
+	@$(IN_TRAINERS) install trl
 	HF_HUB_OFFLINE=1 build/trainers/trl/bin/python -m pytest -q -W ignore "$(LEARNING)::test_the_copy_task_is_learned[0]"
 	$(PYTEST) -m slow $(ENDLESS)
 	$(BIN)/python -m pytest -m slow $(SPINNING)
 
-# What only some of the trainers' environments hold: examples/grpo trains with TRL on environments of these plugins, and
-# Gymnasium steps through episodes, which reach TRL and verl as samples.
-WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,agent sandbox code constraints judge math) contrib/rlenv-serve examples/grpo/environments)
-WITH_gymnasium := -e ./plugins/rlenv-plugin-agent
-WITH_verl := $(WITH_gymnasium)
-WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve
-WITH_openenv0 := $(WITH_openenv)
-WITH_openreward := $(WITH_openenv)
-WITH_ors := $(WITH_openenv)
-WITH_verifiers := $(WITH_openenv)
-WITH_mcp := $(WITH_openenv) -e ./plugins/rlenv-plugin-sandbox
-WITH_mcp2 := $(WITH_mcp)
 LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
+IN_TRAINERS := $(BIN)/python tests/helpers/trainers.py
 
 # A trainer pins what others pin differently, so each has an environment of its own.
-test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
-	@for name in $(TRAINERS); do \
-	  HF_HUB_OFFLINE=1 build/trainers/$$name/bin/python -m pytest -q -W ignore \
-	    $$(ls contrib/rlenv-train/tests/trainers/test_with_$$name.py contrib/rlenv-train/tests/trainers/test_with_$${name}_*.py \
-	      plugins/rlenv-plugin-agent/tests/trainers/test_with_$${name%2}_*.py \
-	      contrib/rlenv-serve/tests/clients/test_with_$${name%[02]}_*.py contrib/rlenv-$$name/tests/test_*.py 2>/dev/null) || exit 1; \
-	done
+test-trainers: $(VENV)/.venv
+	@$(IN_TRAINERS) test $(TRAINERS)
 
-conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out openenv0 openreward ors ray reasoning_gym mcp mcp2,$(TRAINERS))
+conformance: $(VENV)/.dev
+	@$(IN_TRAINERS) conformance $(TRAINERS)
 	$(BIN)/python docs/generate.py
-
-build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
-build/trainers/trl/.installed build/trainers/verl/.installed: plugins/rlenv-plugin-agent/pyproject.toml
-build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-auditor/pyproject.toml
-	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
-	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0 verifiers,$*),--no-deps) -r requirements/trainers/$*.txt \
-	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-auditor $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
-	@touch $@
 
 soak: $(VENV)/.dev
 	$(BIN)/python benchmarks/soak.py $(VERDICTS)
 	$(BIN)/python benchmarks/forks.py
 	$(BIN)/python benchmarks/serve_soak.py
 
-lint: $(VENV)/.dev
+ruff: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: ruff
 	$(BIN)/mypy --num-workers 2
 
 sizes:

@@ -28,7 +28,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 from rlenv_auditor import Finding, Scorecard, audit
 from rlenv_auditor.catalog import probes
 from rlenv_auditor.render import record

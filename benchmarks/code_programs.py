@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rlenv import Attempt, Slot, Task
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_code.stages.diff import Diff
 from rlenv_plugin_code.stages.run import Run

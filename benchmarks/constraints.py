@@ -27,8 +27,8 @@ from typing import Any
 from attrs import NOTHING
 from rich.console import Console
 from rich.table import Table
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Task
 
 SENTENCE = (
     "The north wind, which we had *feared* all week, came at last; it was not as cold as [name] had"

@@ -21,9 +21,9 @@ import click
 from attrs import define, field
 from rich.console import Console
 from rich.table import Table
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
+from rlenv.model.values import Task
 from rlenv.sandbox import close_all
-from rlenv.values import Task
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building.toolchain import missing

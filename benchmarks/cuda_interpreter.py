@@ -16,6 +16,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])  # so that `benchmarks` i
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from statistics import median
@@ -91,25 +92,21 @@ def run(x, o):
     k[1, 512](x, o)
 """
 FAR = """
-import json, os, sys, time
+import json, sys, time
 sys.path[:0] = json.loads(sys.argv[1])
 import kernel_rules, kernel_runner
 name, jobs = sys.argv[2], json.loads(sys.stdin.read())
 if name == "interpreter":
     machine = kernel_runner.Interpreter
-elif name == "njit":
+else:
     import kernel_native
     machine = kernel_native.Native
-else:
-    import kernel_simulated
-    kernel_simulated.rehearse()
-    machine = kernel_simulated.Simulated
 found = []
 for source, case, size in jobs:
     runs, body = machine(kernel_rules.read(source)), memoryview(bytes(size))
     answer = kernel_rules.read(source)
     took = []
-    for again in range(1 if name == "simulator" else 3):
+    for again in range(3):
         begun, count = time.process_time(), 0
         # a clock may tick as slowly as 10 ms
         while not count or (again and time.process_time() - begun < 0.1):
@@ -118,6 +115,20 @@ for source, case, size in jobs:
             assert "broken" not in said, said
         took.append((time.process_time() - begun) / count)
     found.append(took)
+print(json.dumps(found))
+"""
+SIMULATOR = """
+import json, math, sys, time
+import numpy
+from numba import cuda
+found = []
+for source, case, _ in json.loads(sys.stdin.read()):
+    given = [numpy.zeros(shape, dtype) for _, dtype, shape in case["inputs"] + case["outputs"]]
+    space = {"math": math}
+    exec(source, space)
+    begun = time.process_time()
+    space["run"](*given)
+    found.append([time.process_time() - begun])
 print(json.dumps(found))
 """
 
@@ -146,12 +157,16 @@ def _square(n: int) -> tuple[str, dict[str, Any], int]:
 
 def _timed(name: str, jobs: list[Any]) -> list[list[float]]:
     """Seconds of CPU, a list a job, in one process."""
+    simulated = name == "simulator"
+    program = SIMULATOR if simulated else FAR
+    more = {"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel_packages.py").write_text("FOLDERS = []\n", "utf-8")
+        shutil.copytree(GUEST.parent / "planning", Path(folder, "planning"))
         done = subprocess.run(
-            [sys.executable, "-c", FAR, json.dumps([folder, str(GUEST)]), name],
+            [sys.executable, "-c", program, json.dumps([folder, str(GUEST)]), name],
             input=json.dumps(jobs),
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **more},
             capture_output=True,
             text=True,
             check=True,

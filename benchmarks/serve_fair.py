@@ -123,7 +123,7 @@ def main() -> None:
     if options.serve:
         serve_slow(*options.serve)
         return
-    from rlenv_serve.keys import add_key
+    from rlenv_serve.http.keys import add_key
 
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/keys.toml"

@@ -152,7 +152,7 @@ def started(name: str, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
 
 def compare(rounds: int, steps: int, clients: int) -> None:
     """Print the figures of all servers."""
-    from rlenv_serve.keys import add_key
+    from rlenv_serve.http.keys import add_key
 
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)

@@ -5,6 +5,7 @@ scripts.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,7 @@ CASES = {
     "raises": "raises `ConnectionError`",
     "hangs": "sleeps 3 s, then returns 1",
 }
-TITLES = {
-    "trl": "TRL, `GRPOTrainer`",
-    "verl": "verl, reward loop and GRPO",
-    "verifiers": "verifiers 0.4",
-    "verifiers0": "verifiers before 0.2",
-    "inspect": "Inspect",
-    "gymnasium": "Gymnasium and SkyRL-Gym",
-    "openenv": "OpenEnv, its server",
-}
+TABLE = Path(__file__).resolve().parents[1] / "requirements/trainers/environments.toml"
 INTRO = """A verifier can break: its sandbox is gone, its judge times out, its parser divides by
 zero. What the policy learns from such a response depends on the trainer. This page shows what each
 makes of it, without rlenv and through rlenv. Each cell is the printed result of a run.
@@ -95,8 +88,9 @@ def conformance() -> Iterator[str]:
     found: Mapping[str, Any] = json.loads(RESULTS.read_text("utf-8"))
     yield "# What trainers make of a response without a score"
     yield INTRO
-    for name, title in TITLES.items():
-        yield from _framework(name, title, found[name])
+    for name, environment in tomllib.loads(TABLE.read_text("utf-8")).items():
+        if "title" in environment:
+            yield from _framework(name, environment["title"], found[name])
     yield "## Read, not run"
     yield (
         "These could not be installed next to the tests. The lines were read in their published"

@@ -23,13 +23,14 @@ import attrs
 import click
 import rlenv
 from conformance_page import conformance
-from rlenv import authoring, hooks, values
-from rlenv import stages as stage
+from rlenv import authoring, hooks
+from rlenv.compose import stages as stage
 from rlenv.config.fit import options_of
-from rlenv.config.schema import OWNERS, EnvEntry, ResponseEntry, StageEntry, TaskEntry
+from rlenv.config.schema import EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.config.taskfile import TasksEntry
-from rlenv.forks import lazy
-from rlenv.plugins import registry
+from rlenv.model import values
+from rlenv.model.lazy import lazy
+from rlenv.plugins.registry import by_name, registry
 from rlenv_cli.app import OWN, cli
 from rlenv_cli.commands.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
 from rlenv_cli.scores.unscored import REMEDIES
@@ -161,15 +162,15 @@ def testing() -> Iterator[str]:
 
 
 def command_line_api() -> Iterator[str]:
-    from rlenv_cli import console
+    from rlenv_cli import console, tickets
     from rlenv_cli import scores as score_files
 
     yield "# `rlenv_cli`"
     yield (
-        "Two modules of rlenv-cli are public: other distributions may import them, and nothing else"
-        " of it.\n"
+        "Three modules of rlenv-cli are public: other distributions may import them, and nothing"
+        " else of it.\n"
     )
-    for module in (console, score_files):
+    for module in (console, score_files, tickets):
         yield f"## `{module.__name__}`"
         yield from _module(module, 3)
 
@@ -360,7 +361,8 @@ def env_toml() -> Iterator[str]:
         yield ""
     yield f"## What a column may be\n\n{COLUMNS}\n"
     yield f"## Tables that plugins claim\n\n{CLAIMED}\n"
-    yield from (f"- `[{name}]`: {owner}" for name, owner in OWNERS.items())
+    owners = [(each.name, each.distribution) for each in by_name("rlenv.tables").values()]
+    yield from (f"- `[{name}]`: {owner}" for name, owner in owners)
     yield f"\n## What `code=False` rejects\n\n{STRANGERS}"
 
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from attrs import frozen
 from rlenv import Attempt, Environment, Outcome, Pipeline, Slot, Task
-from rlenv.composites import Composite
+from rlenv.compose.composites import Composite
 
 sys.path.insert(0, str(Path(__file__).parent))
 from plots import Curve, plot

@@ -8,7 +8,7 @@ import pytest
 from episodes import EXAMPLES, module_of
 from rlenv import Environment
 from rlenv_plugin_agent import replay, rollout
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 
 TIMED = {"bugfix"}  # its programs print how long they ran
 NAMES = sorted({path.parent.name for path in EXAMPLES.glob("*/policies.py")} - TIMED)

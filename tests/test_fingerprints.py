@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 from rlenv import Environment
 from rlenv.config.fit import options_of
-from rlenv.errors import RlenvError
-from rlenv.plugins import registry
+from rlenv.model.errors import RlenvError
+from rlenv.plugins.registry import registry
 
 USES = [
     f"{info.name}/{short}"

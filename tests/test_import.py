@@ -44,7 +44,7 @@ def test_importing_rlenv_imports_nothing_heavy() -> None:
 def test_scoring_with_objects_imports_nothing_heavier() -> None:
     code = """
 from rlenv import Environment, Pipeline, Slot, Task
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 task = Task("Capital of France?", "Paris")
 env = Environment("capitals", Pipeline([Slot("equal", Equal())]), [task])
 assert env.verify(task, "Paris") == 1.0

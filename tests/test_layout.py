@@ -16,10 +16,21 @@ DENSE = 40  # tokens of a line outside of tables
 POSITIONAL = 5  # arguments of a call in the sources that need not be named
 DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+FSTRING_START = getattr(tokenize, "FSTRING_START", None)
+FSTRING_END = getattr(tokenize, "FSTRING_END", None)
 
 
 def tokens(text: str) -> list[tokenize.TokenInfo]:
     return list(tokenize.generate_tokens(io.StringIO(text).readline))
+
+
+def whole(found: list[tokenize.TokenInfo]) -> Iterator[tokenize.TokenInfo]:
+    """Tokens, of which an f-string is one, as it was before Python 3.12 (PEP 701)."""
+    depth = 0
+    for token in found:
+        if depth == 0:
+            yield token
+        depth += (token.type == FSTRING_START) - (token.type == FSTRING_END)
 
 
 def skips(text: str) -> Iterator[int]:
@@ -91,7 +102,7 @@ def dense(tree: ast.Module, text: str) -> Iterator[int]:
     """Lines outside of tables with more tokens than a reader takes in at once."""
     inside = {line for span in tables(tree).values() for line in span}
     counts: dict[int, int] = {}
-    for token in tokens(text):
+    for token in whole(tokens(text)):
         if token.type not in LAYOUT:
             counts[token.start[0]] = counts.get(token.start[0], 0) + 1
     for line, count in counts.items():

@@ -12,8 +12,8 @@ import pytest
 from attrs import fields_dict
 from rlenv import ConfigError, Environment, Slot, Task
 from rlenv.authoring import StageTables
-from rlenv.plugins import registry
-from rlenv.stages import attribute, budget_of
+from rlenv.compose.stages import attribute, budget_of
+from rlenv.plugins.registry import registry
 from rlenv_plugin_agent.stages.turns import Turns
 
 OPTIONS = {"timeout", "budget", "seconds"}  # what a limit of a response's time is called

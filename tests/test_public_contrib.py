@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-PUBLIC = ("rlenv_testing", "rlenv_cli.console", "rlenv_cli.scores")
+PUBLIC = ("rlenv_testing", "rlenv_cli.console", "rlenv_cli.scores", "rlenv_cli.tickets")
 
 
 def things(module: str) -> Iterator[tuple[str, Any]]:

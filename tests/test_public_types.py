@@ -17,7 +17,7 @@ from attrs import frozen
 
 MODULES = (
     "rlenv", "rlenv.authoring", "rlenv.hooks", "rlenv.sandbox", "rlenv.text", "rlenv.workers",
-    "rlenv_cli.console", "rlenv_cli.scores", "rlenv_testing",
+    "rlenv_cli.console", "rlenv_cli.scores", "rlenv_cli.tickets", "rlenv_testing",
 )  # fmt: skip
 
 

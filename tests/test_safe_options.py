@@ -19,7 +19,7 @@ from rlenv.config.marks import split_mark
 from rlenv.config.problems import Problems
 from rlenv.config.schema import EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.config.taskfile import TasksEntry
-from rlenv.plugins import by_name, load_entry, registry, resolve
+from rlenv.plugins.registry import by_name, load_entry, registry, resolve
 from rlenv_testing.reach import Target, reached, shapes
 
 ROOT = Path(__file__).parents[1]

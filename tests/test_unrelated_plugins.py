@@ -218,7 +218,7 @@ def test_plugins_names_each_stage_that_does_not_load_with_its_own_file_and_line(
     assert "(broken_stages.nowhere:Stage)" in told[0]
     assert f"({package / 'raises.py'}:2)" in told[2]
     assert f"({package / 'wrong.py'}:2)" in told[4]
-    assert "rlenv/plugins.py" not in ran.stdout
+    assert "rlenv/plugins/registry.py" not in ran.stdout
     assert "importlib" not in ran.stdout
     assert f'"{package / "raises.py"}", line 2' in rlenv("plugins", "-v").stdout
 

@@ -5,7 +5,7 @@ attacks and on bombs.
 from __future__ import annotations
 
 import pytest
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 from rlenv_testing import subjects
 from rlenv_testing.law import LAWS
 from rlenv_testing.laws import load

@@ -9,6 +9,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    page
+    for pattern in (
+        "*.md",
+        "core/*.md",
+        "plugins/*/*.md",
+        "contrib/*/*.md",
+        "docs/**/*.md",
+        "examples/*/*.md",
+        "benchmarks/*.md",
+    )
+    for page in ROOT.glob(pattern)
+)
+
 
 class Block(NamedTuple):
     language: str

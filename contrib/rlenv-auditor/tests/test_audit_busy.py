@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 from attrs import define, field
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_auditor import Bench, OutOfBudget, Probe, Reply, Try
 from rlenv_auditor.probes.base import expecting
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 from rlenv_auditor.cli import command
 
 VERIFIER = '''

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from rlenv.errors import PluginError
-from rlenv.plugins import registry
+from rlenv.model.errors import PluginError
+from rlenv.plugins.registry import registry
 from rlenv_auditor import Finding, Result, Scorecard, audit
 from rlenv_auditor.conclusion import USES, allowed, conclusion, omitted
 from rlenv_auditor.render.badge import badge

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_auditor import audit
 from rlenv_auditor.cli import command
 from rlenv_auditor.target.boot import command as boot
@@ -58,7 +58,7 @@ def test_another_python_runs_a_verifier_and_has_nothing_of_ours(theirs: str) -> 
 
 
 def test_it_is_that_python_and_only_what_is_lent_is_found_there(theirs: str) -> None:
-    from rlenv.values import Task
+    from rlenv.model.values import Task
     from rlenv_auditor.target.process import Spec, Target
 
     with Target(Spec("rewarding:leaky", "plain", "tasks.jsonl", python=theirs)) as held:

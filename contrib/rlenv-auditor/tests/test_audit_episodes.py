@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from rlenv.values import Trajectory
+from rlenv.model.values import Trajectory
 from rlenv_auditor import Result, audit
 from rlenv_auditor.cli import command
 from rlenv_auditor.target.forms import Group, conversation, group, read

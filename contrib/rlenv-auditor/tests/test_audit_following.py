@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_auditor.cli import command
 from rlenv_auditor.delta import measured
 from rlenv_auditor.spotting import Zero, drawn

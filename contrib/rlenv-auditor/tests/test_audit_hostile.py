@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_auditor import audit
 from rlenv_auditor.cli import command
 from rlenv_auditor.target.process import Spec, Target

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_auditor import Result, Scorecard, audit
 from rlenv_auditor.replaying import replayed
 

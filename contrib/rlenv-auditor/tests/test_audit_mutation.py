@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_auditor import Result, audit
 from rlenv_auditor.programs import arguments, difference, program_of
 from rlenv_auditor.telling import Alike, like, told_apart

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_auditor import Result, Scorecard, audit
 from rlenv_auditor.cli import command
 

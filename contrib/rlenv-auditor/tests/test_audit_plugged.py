@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rlenv.errors import PluginError
-from rlenv.plugins import registry
+from rlenv.model.errors import PluginError
+from rlenv.plugins.registry import registry
 from rlenv_auditor import audit
 from rlenv_auditor.cli import command
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_auditor import Scorecard, audit
 from rlenv_auditor.planting import in_sight, planted
 from rlenv_auditor.replaying import replayed

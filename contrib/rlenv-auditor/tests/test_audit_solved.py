@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_auditor import audit
 from rlenv_auditor.solved import plainly_in
 

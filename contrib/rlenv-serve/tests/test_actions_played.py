@@ -10,4 +10,4 @@ from rlenv_serve.sessions.actions import Action
     ("value", "played"), [(None, "null"), (7, 7), ({"go": "up"}, {"go": "up"})]
 )
 def test_a_value_of_a_game_is_never_none(value: object, played: object) -> None:
-    assert Action("value", value=value).played() == played
+    assert Action("value", value=value).as_step() == played

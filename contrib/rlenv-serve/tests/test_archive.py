@@ -14,11 +14,11 @@ from attrs import evolve
 from journals import begun, opened, row, taken
 from rlenv_serve import Server
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.journal import Ended, Journal
+from rlenv_serve.state.journal import EpisodeEnd, Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories import archive
 from rlenv_serve.trajectories.archive import Archive
-from rlenv_serve.trajectories.finished import Finished
+from rlenv_serve.trajectories.episode import FinishedEpisode
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, episode, running, served, sums, until
 from stores import state_of
@@ -29,8 +29,8 @@ UNREAD = [
     b'{"id": "e1"}',
     b"[1]",
     b"[" * 100_000,
-    row(7).encoded()[:-9],
-    row(8).encoded().replace(b"done", b"do\xffe"),
+    row(7).to_json()[:-9],
+    row(8).to_json().replace(b"done", b"do\xffe"),
 ]
 
 
@@ -38,7 +38,7 @@ async def leave(journal: Journal, number: int, held: bytes) -> None:
     """Leave a trajectory in the outbox."""
     each = begun(number)
     await journal.begin(each, 9_999)
-    await journal.commit(each.id, taken(1), Ended("done", b"{}", held))
+    await journal.commit(each.id, taken(1), EpisodeEnd("done", b"{}", held))
 
 
 async def outbox(journal: Journal) -> list[bytes]:
@@ -56,9 +56,9 @@ def test_what_cannot_be_read_stays_in_the_outbox_and_all_others_pass(
     unread = UNREAD * 6  # more than come at once
     rows = [
         *unread,
-        row(1).encoded(),
+        row(1).to_json(),
         unread[0],
-        *(row(n).encoded() for n in range(2, 60)),
+        *(row(n).to_json() for n in range(2, 60)),
         unread[1],
     ]
 
@@ -76,13 +76,17 @@ def test_what_cannot_be_read_stays_in_the_outbox_and_all_others_pass(
             assert [each.split()[1] for each in told] == names
             assert all("stays there" in each and "docs/how-to/serve.md" in each for each in told)
 
-            await leave(journal, 1_000, row(60).encoded())
+            await leave(journal, 1_000, row(60).to_json())
             await here.bring()
             assert (await ids(store))[-1] == "e60"
             assert len(caplog.records) == len(names) == len(here.aside)
 
-            await journal.archived(names[:-1])  # as an operator throws away what nobody reads
-            monkeypatch.setattr(Finished, "decoded", lambda _: row(61))  # the rlenv that wrote it
+            await journal.forget_archived(
+                names[:-1]
+            )  # as an operator throws away what nobody reads
+            monkeypatch.setattr(
+                FinishedEpisode, "from_json", lambda _: row(61)
+            )  # the rlenv that wrote it
             await Archive(journal, store).bring()
             assert (await ids(store))[-1] == "e61"
             assert await outbox(journal) == []
@@ -109,7 +113,7 @@ def test_what_cannot_be_read_is_read_once_and_not_with_each_that_comes_after_it(
         journal = Counting()
         store = TrajectoryStore("memory:")
         for number in range(100):
-            await leave(journal, number, b"{" if number % 2 else row(number).encoded())
+            await leave(journal, number, b"{" if number % 2 else row(number).to_json())
         here = Archive(journal, store)
         await here.bring()
         assert (len(here.aside), len(await ids(store))) == (50, 50)
@@ -153,10 +157,10 @@ def test_large_trajectories_come_alone_and_small_ones_together(
         journal = Counting()
         store = TrajectoryStore("memory:")
         for number, size in enumerate(sizes):
-            await leave(journal, number, evolve(row(number), rollout="x" * size).encoded())
+            await leave(journal, number, evolve(row(number), rollout="x" * size).to_json())
         append = store.append
 
-        async def counted(rows: Sequence[Finished]) -> None:
+        async def counted(rows: Sequence[FinishedEpisode]) -> None:
             kept.append(len(rows))
             await append(rows)
 

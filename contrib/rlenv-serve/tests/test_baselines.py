@@ -15,8 +15,8 @@ from attrs import evolve
 from commands import everyday
 from rlenv import Environment, Task
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.configuration import routes
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
+from rlenv_serve.routes import configuration as routes
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import (
     SECRET,

@@ -103,7 +103,10 @@ def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
         assert not Path(f"/proc/{child}").exists()
 
 
-@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+TWO = pytest.mark.slow  # three processes start
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("--workers", "2"), marks=TWO)])
 def test_a_server_whose_terminal_closes_ends_in_order(
     env: Path, tmp_path: Path, workers: tuple[str, ...]
 ) -> None:

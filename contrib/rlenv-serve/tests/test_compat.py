@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rlenv import Environment
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
-from rlenv_serve.verify import compat
+from rlenv_serve.http.keys import add_key
+from rlenv_serve.routes import compat
 from serving import SECRET, TASKS, Client, breaks, running, served
 
 

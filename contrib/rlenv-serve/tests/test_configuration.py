@@ -317,6 +317,7 @@ def test_servers_that_measure_the_same_at_once_lose_nothing_and_do_not_lock_up(
     use(database_url, work, served)
 
 
+@pytest.mark.slow  # a cluster of its own; trajectories are written through the same class
 def test_no_baseline_is_lost_when_postgresql_is_killed() -> None:
     served = Served("sums", sums())
 

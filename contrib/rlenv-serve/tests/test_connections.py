@@ -19,7 +19,7 @@ import pytest
 from commands import COMMAND, everyday
 from ors_wire import begun, echoes
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.listening import Connections, FileLimit
 from rlenv_serve.listening.connections import Patience, site_of
 from serving import Client, episode, running, served, single, sums, until

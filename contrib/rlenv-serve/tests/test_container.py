@@ -21,7 +21,7 @@ import yaml  # type: ignore[import-untyped]
 from database import postgres
 from needs import closure
 from rlenv_serve.commands.serve import LONGEST_END
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import Client, until
 from stores import redis_server
 

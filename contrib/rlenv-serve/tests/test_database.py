@@ -16,9 +16,9 @@ import pytest
 import sqlalchemy as sa
 from database import PostgreSQL
 from kills import Process, environment
-from rlenv_serve import database
-from rlenv_serve.database import Database
 from rlenv_serve.http.problems import Problem
+from rlenv_serve.state import database
+from rlenv_serve.state.database import Database
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, until
 
@@ -37,10 +37,8 @@ def ids(url: str) -> list[str]:
     return [row.id for row in TrajectoryStore(url).scan()]
 
 
-SLOW = pytest.mark.slow  # the server waits for seconds for what it asked last
-
-
-@pytest.mark.parametrize("since", ["while it runs", pytest.param("before it starts", marks=SLOW)])
+@pytest.mark.slow  # the server waits for seconds for what it asked last
+@pytest.mark.parametrize("since", ["while it runs", "before it starts"])
 def test_a_server_ends_although_its_database_hangs_and_loses_nothing(
     since: str, cluster: PostgreSQL, tmp_path: Path
 ) -> None:

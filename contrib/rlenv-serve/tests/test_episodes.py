@@ -139,4 +139,4 @@ def test_half_a_surrogate_in_a_detail_leaves_the_reward_there() -> None:
 def test_an_answer_with_half_a_surrogate_is_kept_as_it_was() -> None:
     answer = Answer(1, [{"role": "tool", "content": "\ud800"}], value={"\udfff": 1})
 
-    assert Answer.decoded(answer.encoded()) == answer
+    assert Answer.from_json(answer.to_json()) == answer

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import Client, running, served, single, sums
 from sockets import Talk, talking
 from websockets.exceptions import ConnectionClosed, InvalidStatus

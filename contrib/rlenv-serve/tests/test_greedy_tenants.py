@@ -13,9 +13,9 @@ import pytest
 from rlenv import Environment, Task
 from rlenv.authoring import suggest
 from rlenv_serve import Limits, Server
-from rlenv_serve.state.journal import Begun, Ended, Taken
+from rlenv_serve.routes import compat
+from rlenv_serve.state.journal import EpisodeEnd, EpisodeStart, JournaledStep
 from rlenv_serve.state.memory import MemoryJournal
-from rlenv_serve.verify import compat
 from serving import TASKS, Client, episode, running, same, served, single, sums
 
 
@@ -31,7 +31,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return suggest(name, *given, **named)  # type: ignore[arg-type] # as they came
 
     with monkeypatch.context() as patched:
-        patched.setattr("rlenv.tasks.suggest", count)
+        patched.setattr("rlenv.model.tasks.suggest", count)
         yield found
 
 
@@ -109,9 +109,9 @@ def test_figures_of_many_rollouts_do_not_hold_the_loop(
 
 async def ended(journal: MemoryJournal, tenant: str, name: str, size: int) -> None:
     """An episode of this tenant that has ended, with so many bytes."""
-    begun = Begun(name, tenant, "sums", "f", "t0", "d", 0, "", 0.0)
+    begun = EpisodeStart(name, tenant, "sums", "f", "t0", "d", 0, "", 0.0)
     assert await journal.begin(begun, 1000)
-    assert await journal.commit(name, Taken(1, b"a" * size, b""), Ended("done", b"{}"))
+    assert await journal.commit(name, JournaledStep(1, b"a" * size, b""), EpisodeEnd("done", b"{}"))
 
 
 async def left(journal: MemoryJournal, tenant: str) -> list[str]:

@@ -14,8 +14,8 @@ import redis
 from counting import COUNT, begin, code_of, counting, make
 from journals import ENDED, begun, opened, taken
 from rlenv import ConfigError
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import LOCAL
 from rlenv_serve.sessions.answers import Answer
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.redis import RedisJournal
@@ -157,7 +157,7 @@ def test_nothing_stays_of_episodes_that_expired(store: RedisServer) -> None:
                 names = {b"rlenv:version", b"rlenv:clock", b"rlenv:number", b"rlenv:x"}
                 assert {*link.keys()} == names
                 assert link.xlen("rlenv:x") == 25
-                await journal.archived([name for name, _ in await journal.outbox(99)])
+                await journal.forget_archived([name for name, _ in await journal.outbox(99)])
                 assert link.xlen("rlenv:x") == 0
 
     asyncio.run(work())

@@ -62,7 +62,7 @@ def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Open
             await here.commit(FIRST.id, taken(30), ENDED)
             ((name, held),) = await there.outbox(9)
             assert held == ENDED.trajectory
-            await there.archived([name])
+            await there.forget_archived([name])
             assert [*await here.outbox(9)] == []
             await there.remove(FIRST.id)
             assert not await here.commit(FIRST.id, taken(31))

@@ -170,15 +170,15 @@ def test_a_disk_that_is_full_or_read_only_is_503_and_nothing_is_lost(
         try:
             await journal.begin(FIRST, 9)
             assert await journal.commit(FIRST.id, taken(1))
-            made = journal._connected
-            journal._connected = failing(made, pragma)  # type: ignore[method-assign] # in its place
+            made = journal._connect
+            journal._connect = failing(made, pragma)  # type: ignore[method-assign] # in its place
             for _ in range(3):
                 with pytest.raises(Problem) as raised:
                     await journal.commit(FIRST.id, big, ENDED)
                 assert (raised.value.status, raised.value.code) == (503, "state_unavailable")
                 assert str(file) not in raised.value.detail
             assert [*await journal.steps(FIRST.id)] == [taken(1)]
-            journal._connected = made  # type: ignore[method-assign] # the disk is back
+            journal._connect = made  # type: ignore[method-assign] # the disk is back
             assert await journal.commit(FIRST.id, big, ENDED)
             assert [*await journal.steps(FIRST.id)] == [taken(1), big]
         finally:
@@ -259,13 +259,13 @@ def groups_of(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many writes the thread takes at once, from now on."""
     assert isinstance(journal, SqliteJournal)
     groups = list[int]()
-    real = journal._committed
+    real = journal._commit_group
 
     def counted(group: Sequence[Any]) -> list[object]:
         groups.append(len(group))
         return real(group)
 
-    monkeypatch.setattr(journal, "_committed", counted)
+    monkeypatch.setattr(journal, "_commit_group", counted)
     return groups
 
 

@@ -50,7 +50,7 @@ KILLS = pytest.mark.parametrize(
 SQLITE = ("sqlite", "sqlite")
 REDIS = ("redis", "sqlite")
 POSTGRESQL = ("sqlite", "postgresql")
-SLOW = pytest.mark.slow  # five starts each; in the others, one of each kind of store is killed
+SLOW = pytest.mark.slow  # five starts each; servers on SQLite are killed in the quick one
 SERVERS = [
     pytest.param(one, id="-".join(one), marks=[SLOW] * (one != SQLITE))
     for one in (SQLITE, REDIS, POSTGRESQL)
@@ -69,7 +69,7 @@ def test_servers_that_are_killed_lose_nothing(stand: Stand, kills: int) -> None:
 
 
 STORES = [
-    pytest.param(REDIS, id="-".join(REDIS)),
+    pytest.param(REDIS, id="-".join(REDIS), marks=SLOW),
     pytest.param(POSTGRESQL, id="-".join(POSTGRESQL), marks=SLOW),
 ]
 

@@ -14,7 +14,7 @@ from journals import begun
 from rlenv import Environment, Task
 from rlenv_plugin_agent import Harness
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.sessions.admission import Admission
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.memory import MemoryJournal

@@ -11,7 +11,7 @@ import pytest
 from rlenv import Environment
 from rlenv_plugin_agent import Harness
 from rlenv_serve import Server
-from rlenv_serve.keys import LOCAL
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.sessions import Action, presence
 from rlenv_serve.sessions.lost import Status, status_of
 from rlenv_serve.state import open_journal

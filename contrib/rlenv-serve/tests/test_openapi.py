@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 from rlenv_serve import Limits, Server
 from rlenv_serve.app import DOCUMENT, ENDPOINTS
-from rlenv_serve.http.endpoint import Endpoint
+from rlenv_serve.server.endpoint import Endpoint
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Err

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rlenv import Environment, Task
 from rlenv_plugin_agent import Harness, tool
-from rlenv_plugin_agent.tools.errors import UnreachableTask
+from rlenv_plugin_agent.errors import UnreachableTask
 from rlenv_serve import Server
 from serving import Client, add, running, same, served
 from sockets import talking

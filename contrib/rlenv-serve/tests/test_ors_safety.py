@@ -13,8 +13,9 @@ import pytest
 from ors_wire import Ors, begun, echoes, joined, slow_environment, talk
 from rlenv import Environment, Task, stage
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
+from rlenv_serve.ors.sessions import OrsSessions
 from rlenv_serve.sessions import sessions
 from rlenv_serve.state import open_journal
 from serving import SECRET, TASKS, Client, Clock, running, same, served, sums, until
@@ -113,7 +114,7 @@ def test_a_flood_of_sessions_is_bounded_and_costs_nothing() -> None:
         with running(server) as ask:
             made = [Ors(ask) for _ in range(50)]
             found = [each.create() for each in made]
-            state = server.ors
+            state = OrsSessions.of(server)
 
             assert [each.status for each in found] == [200] * 3 + [429] * 47
             assert found[-1].headers["retry-after"] == "5"
@@ -136,7 +137,7 @@ def test_a_client_that_is_silent_loses_its_session(
                 clock.moved += 1000
                 assert there("POST", "/ping").status == 200
 
-            until(lambda: len(server.ors._heard) == 1)
+            until(lambda: len(OrsSessions.of(server)._heard) == 1)
 
             assert silent("GET", "/prompt").status == 410
             assert there("GET", "/prompt").status == 200
@@ -231,7 +232,7 @@ def test_a_session_that_is_deleted_while_it_begins_leaves_nothing(
             assert session("POST", "/delete").status == 200
             assert session("GET", "/prompt").status in (410, 503)
             begins.set()
-            while server.ors._runs or server.ors._opening:
+            while OrsSessions.of(server)._runs or OrsSessions.of(server)._opening:
                 asyncio.run(asyncio.sleep(0.05))
 
             assert session("GET", "/prompt").status == 410

@@ -19,6 +19,7 @@ from ors_wire import Ors, begun, echoes, events, joined
 from rlenv import Environment, stage
 from rlenv_serve import Limits, Server
 from rlenv_serve.ors import sse
+from rlenv_serve.ors.sessions import OrsSessions
 from rlenv_serve.state.memory import MemoryJournal
 from serving import TASKS, Client, catalog_of, running, same, served, sums, until
 
@@ -192,7 +193,7 @@ def test_a_client_that_goes_away_leaves_nothing_behind(tmp_path: Path) -> None:
             (tmp_path / "open").touch()
             until(
                 lambda: (
-                    (server.turns.running, server.turns.waiting, server.ors._runs)
+                    (server.turns.running, server.turns.waiting, OrsSessions.of(server)._runs)
                     == ({}, {}, set())
                 )
             )
@@ -236,7 +237,7 @@ def test_a_group_that_takes_too_long_has_no_scores_and_holds_nothing() -> None:
             body = {"candidates": [{"messages": [said]}] * 20}
             found = joined(begun(ask)("POST", "/score_group", body).body)
             assert "no scores" in str(found.error)
-            until(lambda: (server.turns.running, server.ors._runs) == ({}, set()))
+            until(lambda: (server.turns.running, OrsSessions.of(server)._runs) == ({}, set()))
 
 
 def test_a_verifier_that_gives_no_number_is_no_reward() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser import Browser, started
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import Client, catalog_of, episode, owned, running, served, single, sums
 
 NASTY = "<img src=x onerror='window.hit=1'><script>window.hit=1</script>"

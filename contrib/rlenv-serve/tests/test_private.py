@@ -17,8 +17,8 @@ from rlenv import Environment, Outcome, Task, stage
 from rlenv_plugin_agent import Harness
 from rlenv_serve import Keys, Server
 from rlenv_serve.app import DOCUMENT, ENDPOINTS
-from rlenv_serve.http.endpoint import Endpoint
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
+from rlenv_serve.server.endpoint import Endpoint
 from serving import Client, add, running, served
 from sockets import talking
 

@@ -13,8 +13,8 @@ from ors_wire import begun
 from rlenv import ConfigError, Environment
 from rlenv_serve import Catalog, Keys, Limits, Served, Server
 from rlenv_serve.http.body import decode
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import add_key
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, episode, running, served, single, sums
 from sockets import talking

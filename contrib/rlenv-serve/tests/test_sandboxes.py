@@ -114,7 +114,7 @@ def judge(ask: Client, number: int) -> float:
     return reward
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])  # 2 has more
 def test_sandboxes_of_all_processes_keep_within_the_bounds(
     env: Path, tmp_path: Path, workers: int
 ) -> None:

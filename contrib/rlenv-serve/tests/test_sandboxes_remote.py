@@ -12,8 +12,8 @@ import pytest
 from commands import Serving, env_file, serve
 from rlenv import ConfigError, VerifierFault
 from rlenv.sandbox import Exit, Profile, get
-from rlenv_serve.keys import Keys, add_key
-from rlenv_serve.sandboxes import routes
+from rlenv_serve.http.keys import Keys, add_key
+from rlenv_serve.routes.sandboxes import routes
 
 remote = pytest.importorskip("rlenv_plugin_sandbox.remote")
 
@@ -76,7 +76,7 @@ def run(address: str, key: str, program: str) -> Exit:
         try:
             session = await box.open(PROFILE)
             await session.start(program)
-            end = await session.finish()
+            end: Exit = await session.finish()
             await session.close()
         finally:
             await box.aclose()
@@ -116,7 +116,7 @@ def test_a_session_ends_with_its_server(tmp_path: Path, keys: dict[str, str]) ->
             # The answer ends in order, and is not cut off after the grace of requests.
             await session._stream.end_stream(time.monotonic() + 60)
             await ending
-            end = await session.finish()
+            end: Exit = await session.finish()
             await session.close()
             with pytest.raises(VerifierFault):
                 await box.open(PROFILE)

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 from counting import COUNT, TASK, begin, code_of, count, counting, make, play, server, share
 from rlenv import Environment
-from rlenv_serve.keys import LOCAL
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.sessions import Answer, Sessions
 from rlenv_serve.sessions.actions import call, say
 from rlenv_serve.sessions.lost import status_of
@@ -62,7 +62,7 @@ def test_steps_that_two_servers_take_at_once_are_taken_one_after_the_other(
             assert sorted(each.number for each in answers) == list(range(1, 13))
             assert all(each.text == str(each.number - 1) for each in answers)
             kept = await here._journal.steps(id_)
-            assert [Answer.decoded(each.answer).text for each in kept] == [*map(str, range(12))]
+            assert [Answer.from_json(each.answer).text for each in kept] == [*map(str, range(12))]
 
     play(work)
 
@@ -92,7 +92,7 @@ def test_a_key_is_answered_once_whichever_server_is_asked(env: Environment, tmp_
             ids = await asyncio.gather(*(begin(each, "begin") for each in (here, there) * 5))
             assert len({*ids}) == 1
             steps = [each.step(LOCAL, ids[0], COUNT, key="k") for each in (here, there) * 5]
-            assert len({each.encoded() for each in await asyncio.gather(*steps)}) == 1
+            assert len({each.to_json() for each in await asyncio.gather(*steps)}) == 1
             assert (await here.entry(LOCAL, ids[0])).steps == 1
             last = [await each.step(LOCAL, ids[0], say("10"), key="end") for each in (here, there)]
             assert last[0] == last[1]

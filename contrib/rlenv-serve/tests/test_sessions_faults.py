@@ -27,10 +27,10 @@ from counting import (
 )
 from rlenv import Environment
 from rlenv_plugin_agent import Episode
-from rlenv_serve.keys import LOCAL, Tenant
+from rlenv_serve.http.keys import LOCAL, Tenant
 from rlenv_serve.sessions import Sessions, sessions
 from rlenv_serve.sessions.actions import END, Action, call, say
-from rlenv_serve.state.journal import Ended, Taken, unavailable
+from rlenv_serve.state.journal import EpisodeEnd, JournaledStep, unavailable
 from rlenv_serve.state.memory import MemoryJournal
 
 
@@ -51,7 +51,7 @@ class Failing(MemoryJournal):
         self.after = False
         self.before = False
 
-    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - the port's name
+    async def commit(self, id: str, taken: JournaledStep, ended: EpisodeEnd | None = None) -> bool:  # noqa: A002 - the port's name
         if self.before:
             raise unavailable("it is away")
         kept = await super().commit(id, taken, ended)
@@ -186,7 +186,7 @@ def test_an_episode_that_is_deleted_while_it_begins_is_closed(
         found = make(env, MemoryJournal())
         id_ = await begin(found) if again else ""
         for each in [*found._live.values()]:
-            await found._closed(each)
+            await found._close_session(each)
         monkeypatch.setattr(Episode, "areset", slow)
         made = asyncio.create_task(found.get(LOCAL, id_) if again else begin(found))
         await begins.wait()

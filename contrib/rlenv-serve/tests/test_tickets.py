@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rlenv_cli.tickets import judging
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
-from rlenv_serve.state.journal import Taken, unavailable
+from rlenv_serve.http.keys import add_key
+from rlenv_serve.state.journal import JournaledStep
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single, until
@@ -126,7 +127,9 @@ def test_a_ticket_that_is_deleted_is_ended_and_forgotten() -> None:
         path = ticket(ask, *["6"] * 40, Idempotency_Key="k")
         until(lambda: server.turns.running)
         assert ask("DELETE", path).status == 204
-        until(lambda: not (server.turns.running or server.turns.waiting or server.tickets.live))
+        until(
+            lambda: not (server.turns.running or server.turns.waiting or server.tickets.judge.live)
+        )
         assert ask("GET", path).status == 404
         assert ticket(ask, "7", Idempotency_Key="k") != path
 
@@ -182,7 +185,7 @@ def test_bytes_of_tickets_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
                 ).status
                 == 200
             )
-        held = asyncio.run(server.tickets.journal.recent(None, 99))
+        held = asyncio.run(server.tickets.store.journal.recent(None, 99))
         assert 2 <= len([*held]) <= 4
         for _ in range(2):
             ticket(ask, "6" * 4_000)
@@ -209,42 +212,12 @@ def test_a_ticket_is_no_episode(ask: Client) -> None:
     assert path.rpartition("/")[2] not in json.dumps(ask("GET", "/state").body)
 
 
-class Failing(MemoryJournal):
-    """The store is away for some writes: some were kept and some were not."""
-
-    away = 0
-
-    async def commit(self, *given: Any) -> bool:
-        if type(self).away:
-            type(self).away -= 1
-            if self.away % 2:
-                await super().commit(*given)
-            raise unavailable("it is away")
-        return await super().commit(*given)
-
-
-def test_results_are_kept_when_the_store_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "BEAT", 0.01)
-    for away in (3, 4):
-        server = Server(served(slow()))
-        server.tickets.journal = Failing()
-        with running(server) as ask:
-            GATE.clear()
-            path = ticket(ask, "6")
-            Failing.away = away
-            until(lambda: not Failing.away)
-            Failing.away = away
-            GATE.set()
-            assert rewards(done(ask, path)) == [1.0]
-    assert JUDGED == ["6"] * 2
-
-
 class Between(MemoryJournal):
     """Something happens between the two looks of a poll."""
 
     happens: Callable[[MemoryJournal, str], Awaitable[None]] | None = None
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - the field's name
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - the field's name
         if self.happens:
             await self.happens(self, id)
         return await super().steps(id)
@@ -261,7 +234,7 @@ def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_t
     happens: Any, status: int
 ) -> None:
     server = Server(served(slow()))
-    server.tickets.journal = journal = Between()
+    server.tickets.store.journal = journal = Between()
     with running(server) as ask:
         path = ticket(ask, "6")
         journal.happens = happens
@@ -271,15 +244,15 @@ def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_t
 def test_a_ticket_that_is_deleted_while_another_process_takes_it_is_404(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tickets, "LEFT", -1.0)
+    monkeypatch.setattr(judging, "LEFT", -1.0)
     server = Server(served(slow()))
-    server.tickets.journal = journal = Between()
+    server.tickets.store.journal = journal = Between()
     with running(server) as ask:
         path = ticket(ask, "6")
         lose(server)
         journal.happens = MemoryJournal.remove
         assert ask("GET", path).status == 404
-        assert not server.tickets.live
+        assert not server.tickets.judge.live
 
 
 def test_a_client_that_leaves_the_lines_of_a_ticket_does_not_end_it() -> None:
@@ -294,7 +267,7 @@ def test_a_client_that_leaves_the_lines_of_a_ticket_does_not_end_it() -> None:
         )
         assert json.loads(left.getresponse().readline())["reward"] == 0.0
         left.close()
-        assert server.tickets.live
+        assert server.tickets.judge.live
         GATE.set()
         assert rewards(ask("POST", PATH, of("free", "6"), Idempotency_Key="k")) == [0.0, 1.0]
     assert sorted(JUDGED) == ["6", "free"]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from commands import env_file
 from kills import Process
+from rlenv_cli.tickets import judging
 from rlenv_serve import Server
 from rlenv_serve.state import open_journal
-from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single, until
 from stores import state_of
 from ticketing import (
@@ -49,7 +49,7 @@ Pair = tuple[list[Server], list[Client]]
 def test_two_servers_judge_once_and_both_have_the_results(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    monkeypatch.setattr(judging, "BEAT", 0.05)
     one, two = pair[1]
     path = ticket(one, "free", "6", Idempotency_Key="k")
     assert ticket(two, "free", "6", Idempotency_Key="k") == path
@@ -72,7 +72,7 @@ def test_two_servers_judge_once_and_both_have_the_results(
 
 
 def test_any_server_ends_a_ticket(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    monkeypatch.setattr(judging, "BEAT", 0.05)
     servers, (one, two) = pair
     path = ticket(one, "6")
     until(lambda: servers[0].turns.running)
@@ -85,15 +85,15 @@ def test_any_server_ends_a_ticket(pair: Pair, monkeypatch: pytest.MonkeyPatch) -
 def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tickets, "BEAT", 0.05)
-    monkeypatch.setattr(tickets, "LEFT", 0.5)
+    monkeypatch.setattr(judging, "BEAT", 0.05)
+    monkeypatch.setattr(judging, "LEFT", 0.5)
     servers, (one, two) = pair
     asked = json.dumps(of("6", "\ud800")).encode()  # a lone surrogate, as a policy may write it
     path = one("POST", PATH, asked, Prefer="respond-async", Idempotency_Key="k").headers["location"]
     until(lambda: len(JUDGED) == 2)
     lose(servers[0])
     assert two("GET", path).status == 202
-    until(lambda: two("GET", path).status == 202 and servers[1].tickets.live)
+    until(lambda: two("GET", path).status == 202 and servers[1].tickets.judge.live)
     GATE.set()
 
     assert rewards(done(one, path)) == [1.0, 0.0]
@@ -104,15 +104,15 @@ def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(
 def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    monkeypatch.setattr(judging, "BEAT", 0.05)
     servers, (one, two) = pair
     path = ticket(one, "free", "free", "6")
     until(lambda: one("GET", path).body["done"] == 2)
     lose(servers[0])
-    monkeypatch.setattr(tickets, "BEAT", 3_600.0)  # its first step alone says how many
-    monkeypatch.setattr(tickets, "LEFT", -1.0)
+    monkeypatch.setattr(judging, "BEAT", 3_600.0)  # its first step alone says how many
+    monkeypatch.setattr(judging, "LEFT", -1.0)
     assert [ask("GET", path).body["done"] for ask in (two, one, two)] == [2, 2, 2]
-    assert servers[1].tickets.live
+    assert servers[1].tickets.judge.live
     GATE.set()
 
     assert rewards(done(one, path)) == [0.0, 0.0, 1.0]
@@ -121,7 +121,7 @@ def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(
 def test_a_ticket_that_nobody_can_judge_any_more_is_410(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tickets, "LEFT", 0.2)
+    monkeypatch.setattr(judging, "LEFT", 0.2)
     state = f"sqlite:{tmp_path / 'journal.db'}"
     with running(Server(served(slow()), journal=open_journal(state))) as ask:
         path = ticket(ask, "6")
@@ -172,6 +172,7 @@ def judge(visible, answer):
 }
 
 
+@pytest.mark.slow  # a server of two processes; two servers share a store above
 def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
     env = env_file(tmp_path, FILES)
     state = f"sqlite:{tmp_path / 'journal.db'}"
@@ -185,10 +186,8 @@ def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
     assert (tmp_path / "judged").read_text() == "6666"
 
 
-LONG = pytest.mark.slow  # it waits ten seconds for a sign of life
-
-
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("redis", marks=LONG)])
+@pytest.mark.slow  # it waits ten seconds for a sign of life; the suite of the stores waits less
+@pytest.mark.parametrize("store", ["sqlite", "redis"])
 def test_a_ticket_is_judged_although_its_server_is_killed(store: str, tmp_path: Path) -> None:
     with (
         state_of(store, tmp_path) as (state, _),

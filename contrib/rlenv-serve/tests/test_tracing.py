@@ -10,7 +10,7 @@ import pytest
 from journals import sqlite
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 from rlenv_serve import Server
 from rlenv_serve.tracing import Tracer
 from serving import SECRET, Client, broken, catalog_of, episode, running, served, sums

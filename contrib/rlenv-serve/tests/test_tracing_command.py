@@ -27,6 +27,7 @@ def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return everyday(tmp_path, *tasks)
 
 
+@pytest.mark.slow  # a server of two processes writes thousands of lines
 def test_two_processes_write_whole_lines_to_one_file_without_an_answer(
     env: Path, tmp_path: Path
 ) -> None:
@@ -62,6 +63,8 @@ def test_what_was_written_before_a_kill_is_whole(env: Path, tmp_path: Path) -> N
 
     assert text.endswith("\n")
     assert all(json.loads(line)["name"] for line in text.splitlines())
+    assert SECRET not in text
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 class Collector(BaseHTTPRequestHandler):

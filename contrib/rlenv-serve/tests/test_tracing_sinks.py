@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 from rlenv_serve import Server, tracing
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.tracing import Tracer, begin

@@ -16,18 +16,18 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import Result
-from commands import rlenv, together, within
+from commands import rlenv, within
 from database import PostgreSQL
 from journals import begun, opened, row, taken
 from rlenv import ConfigError
 from rlenv_serve import Keys, Server
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import add_key
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.journal import Ended, Journal
+from rlenv_serve.state.journal import EpisodeEnd, Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories.archive import Archive
-from rlenv_serve.trajectories.finished import Finished
+from rlenv_serve.trajectories.episode import FinishedEpisode
 from rlenv_serve.trajectories.queries import profile, select
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, Client, broken, episode, running, served, sums, until
@@ -47,7 +47,7 @@ async def end(journal: Journal, number: int) -> None:
     """An episode that has ended, and whose trajectory is in the outbox."""
     each = begun(number)
     await journal.begin(each, 9_999)
-    await journal.commit(each.id, taken(1), Ended("done", b"{}", row(number).encoded()))
+    await journal.commit(each.id, taken(1), EpisodeEnd("done", b"{}", row(number).to_json()))
 
 
 def test_an_episode_that_has_ended_is_a_trajectory(ask: Client) -> None:
@@ -162,16 +162,6 @@ def test_postgresql_without_its_driver_says_what_to_install(
         TrajectoryStore("postgresql://me@host/x")
 
 
-def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:
-    url = f"sqlite:{tmp_path}/t.sqlite"
-    code = (
-        "import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S;"
-        f" asyncio.run(S({url!r}).open())"
-    )
-
-    assert together(code, 3) == [""] * 3
-
-
 def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL) -> None:
     async def use() -> None:
         store = TrajectoryStore(cluster.url)
@@ -223,7 +213,7 @@ def test_no_client_is_told_where_a_store_is_or_what_it_says(cluster: PostgreSQL)
 def test_a_store_that_does_not_answer_is_503_and_has_all_when_it_does(
     cluster: PostgreSQL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rlenv_serve.database.WAIT", 2.0)
+    monkeypatch.setattr("rlenv_serve.state.database.WAIT", 2.0)
     with running(Server(served(sums()), trajectories=TrajectoryStore(cluster.url))) as ask:
         until(lambda: ask("GET", "/trajectories").status == 200)
         cluster.pause(signal.SIGSTOP)
@@ -246,14 +236,14 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
         server = Server(catalog, journal=journal)
         down = True
 
-        async def append(given: Sequence[Finished]) -> None:
+        async def append(given: Sequence[FinishedEpisode]) -> None:
             if down:
                 raise Problem(503, "trajectories_unavailable", "the database is away")
             await TrajectoryStore.append(server.archive.store, given)
 
         monkeypatch.setattr(server.archive.store, "append", append)
         async with server.running():
-            from rlenv_serve.keys import LOCAL
+            from rlenv_serve.http.keys import LOCAL
             from rlenv_serve.sessions.actions import say
 
             session = await server.sessions.begin(

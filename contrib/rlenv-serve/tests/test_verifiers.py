@@ -24,7 +24,7 @@ from database import engine_of, postgres
 from rlenv import ConfigError, Environment
 from rlenv_serve import Served, Server
 from rlenv_serve.configuration import store
-from rlenv_serve.configuration.store import HEAD, MADE, SCRIPTS, VERIFIERS, migrate, started
+from rlenv_serve.configuration.store import HEAD, MADE, SCRIPTS, VERIFIERS, migrate, record_start
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, TASKS, broken, episode, fails, running, served, sums
@@ -40,7 +40,7 @@ def serve(url: str, *given: Served) -> list[dict[str, object]]:
 
     async def whole() -> list[dict[str, object]]:
         kept = TrajectoryStore(url)
-        kept.opened.append(partial(started, kept, given))
+        kept.opened.append(partial(record_start, kept, given))
         try:
             await kept.open()
             return await kept.rows(sa.select(VERIFIERS).order_by(VERIFIERS.c.environment))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from rlenv import Environment, Outcome, stage
 from rlenv_serve import Keys, Limits, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import SECRET, TASKS, Answered, Client, breaks, running, served, single, until
 
 PATH = "/v1/verify"
@@ -301,7 +301,7 @@ def test_a_large_request_leaves_the_loop_free() -> None:
                 await asyncio.sleep(0)
                 worst[0] = max(worst[0], time.thread_time() - began)
 
-        from rlenv_serve.keys import LOCAL
+        from rlenv_serve.http.keys import LOCAL
         from rlenv_serve.verify.requests import Item, jobs
         from rlenv_serve.verify.run import Run
 
@@ -318,7 +318,7 @@ def test_a_large_request_leaves_the_loop_free() -> None:
             worst[0] = 0.0
             run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
             await run.play()
-            assert len(await run.encoded()) == 1024
+            assert len(await run.encode_results()) == 1024
             await asyncio.sleep(0.01)
             least = min(least, worst[0])
         ticks.cancel()

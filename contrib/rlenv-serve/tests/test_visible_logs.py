@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import logging
 
-from rlenv_serve.visible_logs import VisibleMessages
+from rlenv_serve.commands.visible_logs import VisibleMessages
 
 HOSTILE = "a\x1b[2J\nrlenv: all is well\U000e0041"
 

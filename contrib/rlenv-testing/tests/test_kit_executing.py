@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from rlenv import AllOf, Attempt, Outcome, Slot
-from rlenv.functions import function_stage
+from rlenv.compose.functions import function_stage
 from rlenv_testing.executing import executing
 
 

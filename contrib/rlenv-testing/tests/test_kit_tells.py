@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_testing.laws.test_secrecy import _untold, secrets
 
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from kit_sound import EXAMPLES, Sound
 from rlenv import PluginError, Task, Verdict, hookimpl
-from rlenv.plugins import registry
-from rlenv.record import dumps
+from rlenv.model.record import dumps
+from rlenv.plugins.registry import registry
 from rlenv_cli.scores.verdicts import verdict_from_dict, verdict_to_dict
 from rlenv_testing import failing_laws, nasty_text, only, responses, rewrites, tasks, verdicts
 from rlenv_testing.capabilities import lacking

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .composites import AllOf, AnyOf, Composite, First, Pipeline, Product, Quorum, Slot
+from .compose.composites import AllOf, AnyOf, Composite, First, Pipeline, Product, Quorum, Slot
+from .compose.stages import Attempt, GroupStage, Stage, stage
 from .environment import Environment, RowExecutor
-from .errors import (
+from .model.errors import (
     ConfigError,
     InputError,
     PluginError,
@@ -22,8 +23,7 @@ from .errors import (
     VerifierFault,
     WorkExceeded,
 )
-from .stages import Attempt, GroupStage, Stage, stage
-from .values import Fault, Outcome, ScoreError, StageResult, Task, Tokens, Trajectory, Verdict
+from .model.values import Fault, Outcome, ScoreError, StageResult, Task, Tokens, Trajectory, Verdict
 
 if TYPE_CHECKING:
     from .hooks import Attack, Examples, Rewrite, hookimpl

@@ -5,7 +5,7 @@ of its own.
 import sys
 from typing import Any
 
-from .plugins import by_name, resolve
+from .plugins.registry import by_name, resolve
 
 MISSING = (
     "the command line is not installed; it is the distribution rlenv-cli: `pip install"

@@ -4,30 +4,32 @@ To read a table of options: ``problems = Problems()``, then ``made = build(Rubri
 problems)``, which notes every mistake with its path, then ``problems.check()``, which raises them
 together. ``label: Safe[str]`` marks an option that a stranger's env.toml may set (``code=False``),
 since it reaches nothing outside; numbers, true and false and literals may be set without a mark,
-unless they are ``Unsafe``. ``FAULT_KINDS`` are the kinds that a ``Fault`` may have.
+unless they are ``Unsafe``. ``FAULT_KINDS`` are the kinds that a ``Fault`` may have. ``Signature``
+describes the reward functions of a trainer, for messages; an adapter registers it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .near import suggest
-from .values import FAULT_KINDS
+from .model.messages import suggest
+from .model.values import FAULT_KINDS
 
 if TYPE_CHECKING:
+    from .compose.signatures import Signature
     from .config.files import File
     from .config.fit import build
     from .config.marks import Safe, Unsafe
     from .config.problems import Problems, code_allowed
+    from .config.references import FileFunction
+    from .config.rows import read_rows
     from .config.tables import StageTables
-    from .fingerprint import code_of
-    from .pickling import pickled
-    from .plugins import part, resolve
-    from .record import dumps, plain
-    from .references import FileFunction
-    from .rows import read_rows
-    from .secret import key_id, secret
-    from .state import makeup
+    from .identity.fingerprint import code_of
+    from .identity.secret import key_id, secret
+    from .identity.state import makeup
+    from .model.record import dumps, plain
+    from .plugins.registry import part, resolve
+    from .runtime.pickling import pickled
 else:
 
     def __getattr__(name: str) -> object:
@@ -45,6 +47,7 @@ __all__ = [
     "FileFunction",
     "Problems",
     "Safe",
+    "Signature",
     "StageTables",
     "Unsafe",
     "build",
@@ -63,21 +66,22 @@ __all__ = [
 ]
 _HOMES = {
     "File": "config.files",
-    "FileFunction": "references",
+    "FileFunction": "config.references",
     "Problems": "config.problems",
     "Safe": "config.marks",
+    "Signature": "compose.signatures",
     "StageTables": "config.tables",
     "Unsafe": "config.marks",
     "build": "config.fit",
     "code_allowed": "config.problems",
-    "code_of": "fingerprint",
-    "dumps": "record",
-    "key_id": "secret",
-    "makeup": "state",
-    "part": "plugins",
-    "pickled": "pickling",
-    "plain": "record",
-    "read_rows": "rows",
-    "resolve": "plugins",
-    "secret": "secret",
+    "code_of": "identity.fingerprint",
+    "dumps": "model.record",
+    "key_id": "identity.secret",
+    "makeup": "identity.state",
+    "part": "plugins.registry",
+    "pickled": "runtime.pickling",
+    "plain": "model.record",
+    "read_rows": "config.rows",
+    "resolve": "plugins.registry",
+    "secret": "identity.secret",
 }

@@ -6,28 +6,65 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
-from .composites import Composite, Slot, composite_of
-from .engine import Executor, Steps, await_steps, evaluate, run_steps
-from .errors import ConfigError, TaskError, UnknownTask, reject
-from .executor import AsyncExecutor, CallerExecutor
-from .forks import lazy
-from .plan import Plan
-from .stages import THINKING, AnyStage, Attempt
-from .values import Fault, Response, Task, Trajectory, Verdict
+from .compose.composites import Composite, Slot, composite_of
+from .compose.keys import set_key_source
+from .compose.signatures import Signature, set_signature_source
+from .compose.stages import THINKING, AnyStage, Attempt
+from .engine.engine import Executor, Steps, await_steps, evaluate, run_steps
+from .engine.plan import Plan
+from .model.errors import ConfigError, TaskError, UnknownTask, reject
+from .model.lazy import lazy
+from .model.values import Fault, Response, Task, Trajectory, Verdict
+from .runtime import forks  # noqa: F401 - what a fork waits for is registered with any import of rlenv
+from .runtime.executor import AsyncExecutor, CallerExecutor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .batch import Numbered
-    from .batch import Row as AttemptOrVerdict
     from .config.load import Options, TableOptions
+    from .runtime.batch import Numbered
+    from .runtime.batch import Row as AttemptOrVerdict
+    from .runtime.worker_executor import WorkerExecutor
     from .text import Thinking
-    from .worker_executor import WorkerExecutor
 
 Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
 Verifier: TypeAlias = Union[Composite, AnyStage, Callable[..., object], Iterable["Member"]]
 Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
+
+
+# What the engine and the fingerprint are handed from the rooms above them; each is imported when it
+# is needed, so that `import rlenv` stays cheap.
+
+
+def _attempt_key(task: Task, response: str) -> bytes:
+    from .identity.secret import attempt_key
+
+    return attempt_key(task, response)
+
+
+def _makers_of(kind: type, use: str) -> list[str]:
+    from .plugins.registry import makers_of
+
+    return makers_of(kind, use)
+
+
+def _reject_unsendable(plan: Plan) -> None:
+    """Raise what keeps a stage from its worker."""
+    from .runtime.worker_runtime import pickle_plan
+
+    for env in {leaf.env for leaf in plan.leaves if leaf.place == "worker"}:
+        pickle_plan(plan, env)
+
+
+def _signatures() -> dict[str, Signature]:
+    from .plugins.registry import signatures
+
+    return signatures()
+
+
+set_key_source(_attempt_key)
+set_signature_source(_signatures)
 
 
 class RowExecutor(Protocol):
@@ -83,8 +120,8 @@ class Environment:
         memory_mb: int | None = None,
         source: str = "",
     ) -> None:
-        from .fingerprint import made_of
-        from .tasks import Tasks
+        from .identity.fingerprint import made_of
+        from .model.tasks import Tasks
 
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
@@ -100,7 +137,7 @@ class Environment:
         for each in self.tables.values():
             if hasattr(each, "check_tables"):
                 each.check_tables(self.tables)
-        self._plan = Plan(self.root)
+        self._plan = Plan(self.root, makers_of=_makers_of)
         for slot in self._plan.leaves if isolate else ():
             slot.isolate()
         self.places = frozenset(slot.place for slot in self._plan.leaves)
@@ -108,7 +145,7 @@ class Environment:
         self.group_only = tuple(self._plan.group_only)
         self.warnings: list[str] = list(self._plan.warnings)
         # Before tasks are checked, since a stage may keep what it made of them.
-        self._made = made_of(self._plan, self.tables)
+        self._made = made_of(self._plan, self.tables, _reject_unsendable)
         self.tasks = tasks if isinstance(tasks, Tasks) else Tasks(tasks)
         if self.tasks:
             self._plan.check_tasks(self.tasks)
@@ -116,7 +153,7 @@ class Environment:
         self.memory_mb = memory_mb
         self._observers: Callable[..., None] | None = None
         if observers:
-            from .observers import Observers
+            from .plugins.observers import Observers
 
             self._observers = Observers(observers).tell
         # Last, since it may start workers: whoever gets an exception has nothing to close.
@@ -128,7 +165,7 @@ class Environment:
     @lazy
     def fingerprint(self) -> str:
         """Names the configuration and the code that make this environment's verdicts."""
-        from .fingerprint import fingerprint
+        from .identity.fingerprint import fingerprint
 
         return fingerprint(self._plan, self._made, self.pass_mark, self.thinking)
 
@@ -196,7 +233,7 @@ class Environment:
         else:  # imports cost more than half a microsecond each time
             from asyncio import wrap_future
 
-            from .event_loop import off_loop
+            from .runtime.event_loop import off_loop
 
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
         executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
@@ -229,7 +266,7 @@ class Environment:
             on: where to evaluate instead of on this machine, such as ``rlenv_ray.RayWorkers()``;
                 observers are then told there, and ``workers`` is left out.
         """
-        from .batch import in_order
+        from .runtime.batch import in_order
 
         return in_order(self.evaluate_as_completed(rows, workers, on=on))
 
@@ -246,7 +283,7 @@ class Environment:
         self._needs_no_group()
         if workers is not None and (on is not None or type(workers) is not int or workers < 1):
             raise ConfigError(f"workers is an integer ≥ 1, and None beside on=, not {workers!r}")
-        from .batch import concurrent, streamed
+        from .runtime.batch import concurrent, streamed
 
         attempts = map(self._attempt_or_fault, rows)
         if on is not None:
@@ -265,7 +302,7 @@ class Environment:
 
         A response of a wrong type is unscored by itself and takes no part in the group.
         """
-        from .batch import concurrent, in_order
+        from .runtime.batch import concurrent, in_order
 
         task = self._task(prompt)
         rows = iter([self._attempt_or_fault((task, response)) for response in responses])
@@ -278,7 +315,7 @@ class Environment:
         if "_hired" in vars(self):
             self._hired.close()
         if "caller" in self.places:
-            from .event_loop import shared_loop
+            from .runtime.event_loop import shared_loop
 
             shared_loop.leave(self._plan.leaves)
 
@@ -309,7 +346,7 @@ class Environment:
     @lazy
     def _hired(self) -> WorkerExecutor:
         """The workers, also of inline stages where no other wants one."""
-        from .worker_executor import WorkerExecutor
+        from .runtime.worker_executor import WorkerExecutor
 
         workers = WorkerExecutor(self._plan, self.memory_mb)
         self.warnings += workers.warnings

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 from attrs import field, frozen
 from pluggy import HookimplMarker, HookspecMarker
 
-from .values import StageResult, Task, Verdict
+from .model.values import StageResult, Task, Verdict
 
 if TYPE_CHECKING:
-    from .composites import Composite
-    from .stages import Stages
-    from .tasks import Tasks
+    from .compose.composites import Composite
+    from .compose.stages import Stages
+    from .model.tasks import Tasks
 
 API = 1  # major version of this contract
 

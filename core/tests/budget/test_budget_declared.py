@@ -3,8 +3,8 @@
 import pytest
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, stage
-from rlenv.composites import Pipeline
-from rlenv.plan import Plan
+from rlenv.compose.composites import Pipeline
+from rlenv.engine.plan import Plan
 
 
 class Plain:

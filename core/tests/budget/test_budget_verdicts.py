@@ -25,8 +25,8 @@ from budget_stages import (
     leaves_behind,
 )
 from rlenv import AllOf, Attempt, Environment, Pipeline, Slot, Task, stage
-from rlenv.budget import Meter
-from rlenv.plan import Plan
+from rlenv.engine.plan import Plan
+from rlenv.runtime.budget import Meter
 
 TASK = Task("p", id="t")
 

@@ -10,7 +10,7 @@ import attrs
 import pytest
 from attrs import field, frozen
 from rlenv import ConfigError, Environment, Outcome, Task, hookimpl
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 
 
 @frozen(slots=False)
@@ -100,7 +100,7 @@ def test_an_option_that_runs_a_program_is_as_good_as_code(load):
         ("./reward.py", "name a function"),
         ("half", "write package.module:name or ./file.py:name"),
         ("rlenv:__version__", "expected a function"),
-        ("rlenv.plugins:os", "expected a function"),
+        ("rlenv.plugins.registry:os", "expected a function"),
         (3, "expected a function, as package.module:name or ./file.py:name, got 3"),
     ],
 )

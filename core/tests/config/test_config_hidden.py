@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv import Environment, RlenvError, Task, errors
+from rlenv import Environment, RlenvError, Task
 from rlenv.config.files import File
 from rlenv.config.taskfile import load_tasks
+from rlenv.model import errors
 
 SECRET = "hunter2-x9"
 HEAD = 'name = "x"\n[[stage]]\nuse = "core/equal"\n'

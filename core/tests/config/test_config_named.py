@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from rlenv import ConfigError, Environment, PluginError
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 
 TOML = 'name = "from file"\n[[stage]]\nuse = "core/equal"\n'
 MODULE = """

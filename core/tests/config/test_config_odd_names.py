@@ -15,7 +15,7 @@ ODD = [
 CODE = """
 import json, sys
 from rlenv import ConfigError, Environment, Task
-from rlenv.plugins import installed
+from rlenv.plugins.registry import installed
 Environment.from_dict({"name": "e", "stage": [{"use": "core/equal"}]}).close()
 try:
     Environment.from_dict({"name": "e", "stage": [{"use": "no-such-plugin/stage"}]})

@@ -14,7 +14,7 @@ from attrs import define, field, frozen, validators
 from rlenv import ConfigError, Environment, Outcome, hookimpl
 from rlenv.config.fit import fit, options_of
 from rlenv.config.problems import BAD, Problems
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 from rlenv_cli.commands.stages import default_of, doc_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from attrs import field, frozen
 from rlenv import ConfigError, Environment, Outcome
 from rlenv.config.files import File
 from rlenv.hooks import hookimpl
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 
 
 @frozen

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv import AnyOf, ConfigError, Environment, Slot
-from rlenv.equal import Equal
-from rlenv.record import dumps
+from rlenv.compose.equal import Equal
+from rlenv.model.record import dumps
 
 EQUAL = {"use": "core/equal"}
 

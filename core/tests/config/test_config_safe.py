@@ -14,7 +14,7 @@ import pytest
 from attrs import field, frozen
 from rlenv import ConfigError, Environment, Outcome, hookimpl
 from rlenv.authoring import File, Problems, Safe, Unsafe, build, code_allowed
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 
 
 class Color(Enum):

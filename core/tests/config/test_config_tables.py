@@ -4,6 +4,7 @@ the others.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any
 
 import pytest
 from rlenv import ConfigError, Environment
-from rlenv.config.schema import OWNERS
 
 MODULE = """
 from attrs import field, frozen, validators
@@ -129,18 +129,28 @@ def test_a_table_that_nobody_claims_is_an_error_with_the_nearest_name(table: str
     assert line == f'{table}: unknown key; did you mean "{nearest}"?'
 
 
-@pytest.mark.parametrize(
-    ("table", "owner"),
-    [("shelf", "agent"), ("curriculum", "tasks")],
-)
-def test_a_table_of_a_plugin_that_is_missing_names_it(
-    table: str, owner: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(OWNERS, table, f"rlenv-plugin-{owner}")
-    (line,) = problems(**{table: {}})
+@pytest.mark.parametrize("value", [{}, [{"name": "a"}]])
+def test_a_table_that_no_installed_plugin_claims_says_how_to_find_its_plugin(value: object) -> None:
+    (line,) = problems(shelf=value)
 
-    assert line.startswith(f"{table}: [{table}] is a table of rlenv-plugin-{owner}, which is not")
-    assert "pip install" not in line
+    assert line.startswith("shelf: no installed plugin claims [shelf]: install the one that does")
+    assert "`grep -l '^shelf = ' */*/pyproject.toml`" in line
+
+
+def test_the_command_in_the_message_finds_the_plugin_in_a_clone() -> None:
+    """It is typed in the root of the repository, of which ``parents[3]`` is a clone."""
+    (line,) = problems(shelf={})
+    command = line.partition("`")[2].partition("`")[0].replace("shelf", "harness")
+    root = Path(__file__).parents[3]
+    ran = subprocess.run(
+        ["sh", "-c", command], cwd=root, capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.split() == ["plugins/rlenv-plugin-agent/pyproject.toml"]
+
+
+def test_a_table_with_a_name_like_another_is_taken_for_a_typing_mistake() -> None:
+    assert problems(stag={}) == ('stag: unknown key; did you mean "stage"?',)
 
 
 def test_a_claim_that_does_not_load_matters_to_who_has_the_table() -> None:

@@ -247,7 +247,7 @@ class Hangs:
 
 
 def test_an_inline_stage_that_hangs_in_its_thread_is_given_up(monkeypatch):
-    monkeypatch.setattr("rlenv.executor.IMPORTS", 0.0)
+    monkeypatch.setattr("rlenv.runtime.executor.IMPORTS", 0.0)
     stage = Hangs(threading.Event())
     slot = Slot("s", stage)
 

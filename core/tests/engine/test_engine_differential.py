@@ -23,7 +23,7 @@ from rlenv import (
     Slot,
     Task,
 )
-from rlenv.record import dumps
+from rlenv.model.record import dumps
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 
 RESPONSES = ("0", "1", "2", "3", "x")  # "x" is in no table: every stage breaks on it

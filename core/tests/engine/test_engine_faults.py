@@ -10,9 +10,9 @@ import pytest
 from attrs import frozen
 from engine_stages import Count, Fill, Heavy, HeavyLater, Split
 from rlenv import Attempt, Environment, Outcome, Slot, TaskError, VerifierFault
-from rlenv.checks import check_now, fault_of, faulted, judged
-from rlenv.plan import CompiledSlot
-from rlenv.values import Fault, ScoreError, StageResult, Task
+from rlenv.engine.checks import check_now, fault_of, faulted, judged
+from rlenv.engine.plan import CompiledSlot, compile_slot
+from rlenv.model.values import Fault, ScoreError, StageResult, Task
 
 HERE = r"engine/test_engine_faults\.py:\d+"
 
@@ -32,7 +32,7 @@ class Raises(Plain):
 
 
 def leaf(stage: object) -> CompiledSlot:
-    return CompiledSlot(0, "here", Slot("here", stage))
+    return compile_slot(0, "here", Slot("here", stage))
 
 
 def raised(error: BaseException) -> Fault:
@@ -183,7 +183,7 @@ def test_what_only_has_something_to_close_is_left_open():
 def test_the_time_of_a_stage_ends_when_it_returns_or_raises(monkeypatch):
     for stage in (Returns(Outcome(1.0)), Returns(None), Raises(ValueError("no"))):
         clock = iter([100.0, 102.5])
-        monkeypatch.setattr("rlenv.checks.perf_counter", lambda clock=clock: next(clock))
+        monkeypatch.setattr("rlenv.engine.checks.perf_counter", lambda clock=clock: next(clock))
 
         assert check_now(leaf(stage), Attempt(Task("p"), "r")).seconds == 2.5
 

@@ -21,8 +21,8 @@ from rlenv import (
     Quorum,
     Slot,
 )
-from rlenv.composites import Combined, Composite, clamp, shape
-from rlenv.values import Fault, StageResult
+from rlenv.compose.composites import Combined, Composite, clamp, shape
+from rlenv.model.values import Fault, StageResult
 
 
 @frozen

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from rlenv import Environment, Slot, Task
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 from rlenv.workers import call
 
 sys.path.append(str(Path(__file__).parents[1] / "workers" / "helpers"))

@@ -19,8 +19,8 @@ from rlenv import (
     Task,
     hookimpl,
 )
-from rlenv.composites import Combined
-from rlenv.event_loop import shared_loop
+from rlenv.compose.composites import Combined
+from rlenv.runtime.event_loop import shared_loop
 
 TASK = Task("p", answer="gold", id="t")
 

@@ -4,7 +4,7 @@ environment is made.
 
 import pytest
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot
-from rlenv.composites import AnyOf, Pipeline
+from rlenv.compose.composites import AnyOf, Pipeline
 
 
 class Limited:

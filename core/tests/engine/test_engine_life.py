@@ -18,11 +18,10 @@ from rlenv import (
     Outcome,
     Slot,
     Task,
-    fingerprint,
     hookimpl,
-    secret,
     stage,
 )
+from rlenv.identity import fingerprint, secret
 
 TASK = Task("Say yes", answer="yes", id="t")
 
@@ -45,7 +44,7 @@ def test_the_secret_is_made_once_for_its_user_alone(own_secret, monkeypatch):
 
 
 def test_many_processes_at_once_agree_on_the_secret(own_secret):
-    code = "from rlenv import secret; print(secret.secret().hex())"
+    code = "from rlenv.identity import secret; print(secret.secret().hex())"
 
     def ask(_):
         return subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

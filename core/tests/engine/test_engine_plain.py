@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pytest
 from attrs import field, frozen
 from rlenv import Attempt, Environment, Outcome, Slot, Task, stage
-from rlenv.serialization import pack, unpack
+from rlenv.runtime.serialization import pack, unpack
 from rlenv.workers import wire
 
 TASK = Task("p", answer="a", id="t")

@@ -8,7 +8,7 @@ from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, Trajectory
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 from rlenv.workers.items import LEAD
 
 WARM = Task("Name a color.", answer="red", id="warm")

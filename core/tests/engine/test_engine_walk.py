@@ -5,10 +5,10 @@ it.
 import pytest
 from attrs import frozen
 from rlenv import Attempt, Environment, Pipeline, Slot, Task
-from rlenv.composites import Combined, Composite
-from rlenv.engine import Await, GroupBarrier, evaluate
-from rlenv.plan import Plan
-from rlenv.values import Fault, Outcome, StageResult
+from rlenv.compose.composites import Combined, Composite
+from rlenv.engine.engine import Await, GroupBarrier, evaluate
+from rlenv.engine.plan import Plan
+from rlenv.model.values import Fault, Outcome, StageResult
 
 TASK = Task("p", id="t")
 

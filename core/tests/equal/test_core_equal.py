@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from growth import assert_linear
 from rlenv import Attempt, ConfigError, Environment, Task, TaskError
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 
 
 def score(answer: Any, response: str, **options: Any) -> float:

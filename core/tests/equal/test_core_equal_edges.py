@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rlenv import Attempt, Task, TaskError
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 
 
 def score(answer: Any, response: str, **options: Any) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rlenv import Attempt, Task, TaskError
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 from rlenv.text import visible
 
 ANY = st.text(st.characters(), max_size=30)

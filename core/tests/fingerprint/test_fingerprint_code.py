@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 from rlenv import Environment, Slot, stage
-from rlenv.state import makeup
+from rlenv.identity.state import makeup
 
 ONE_LINE = [
     lambda: 1,

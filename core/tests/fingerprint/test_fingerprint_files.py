@@ -6,8 +6,8 @@ import sys
 
 import pytest
 from rlenv import ConfigError, Environment, Task
-from rlenv.content import content_of
-from rlenv.reads import hashes_of_reads
+from rlenv.identity.content import content_of
+from rlenv.identity.reads import hashes_of_reads
 
 TASK = Task("say something", id="t")
 
@@ -51,7 +51,7 @@ def test_a_file_is_read_once_while_it_stays_the_same(package, monkeypatch):
     (package / "a.txt").write_text("one")
     importlib.import_module("fingerprint_pkg")
     before = content_of("fingerprint_pkg")
-    monkeypatch.setattr("rlenv.content.open", None, raising=False)
+    monkeypatch.setattr("rlenv.identity.content.open", None, raising=False)
     assert content_of("fingerprint_pkg") == before
 
 

@@ -12,7 +12,7 @@ import fingerprint_patched as patched
 import pytest
 import rlenv
 from rlenv import Environment, Task
-from rlenv.state import State
+from rlenv.identity.state import State
 
 TASK = Task("say something", id="t")
 HELPERS = str(Path(__file__).parent / "helpers")

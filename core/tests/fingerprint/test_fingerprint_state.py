@@ -15,7 +15,7 @@ from fingerprint_stages import FORMS, Private, built
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Outcome, Slot, Task
-from rlenv.state import State, makeup
+from rlenv.identity.state import State, makeup
 
 TASK = Task("say something", id="t")
 VALUES = st.recursive(

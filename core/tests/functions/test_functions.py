@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import AnyOf, ConfigError, Environment, Outcome, Pipeline, Slot, Task, Trajectory, stage
-from rlenv.equal import Equal
-from rlenv.functions import READERS, FunctionStage
+from rlenv.compose.equal import Equal
+from rlenv.compose.functions import READERS, FunctionStage
 
 TASK = Task("What is 6 * 7?", answer="42", info={"level": 3}, id="t")
 
@@ -195,7 +195,7 @@ def test_a_reward_of_another_range_is_a_fault_that_names_what_scales_it(returned
     message = outcome(lambda response: returned).fault.message
     assert f"a score is a float in [0, 1], not {returned}" in message
     assert "(score - lowest) / (highest - lowest)" in message
-    assert "use = train/verl or train/trl and options = { scale = [lowest, highest] }" in message
+    assert "options = { scale = [lowest, highest] }" in message
 
 
 @pytest.mark.parametrize("returned", [float("inf"), float("nan"), "2.0", [2.0]])
@@ -209,9 +209,6 @@ def test_a_coroutine_that_is_never_awaited_is_a_fault():
     assert "write async def" in fault.message
 
 
-def verl(data_source, solution_str, ground_truth, extra_info=None): ...
-def trl(prompts, completions, **kwargs): ...
-def openrlhf(queries, prompts, labels): ...
 def unknown(response, tests): ...
 def listed(response) -> list[float]:
     return [1.0]
@@ -229,9 +226,6 @@ def generated(response):
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (verl, "verl's signature: pass lambda response, answer, info: verl(data_source="),
-        (trl, "TRL's signature: pass lambda prompt, response, info: trl(prompts=[prompt]"),
-        (openrlhf, "OpenRLHF's signature: pass lambda prompt, response, answer: openrlhf("),
         (unknown, "cannot supply tests; a function may ask for prompt, response, completion"),
         (listed, "it returns list[float]; return one score for one response"),
         (nothing, "it returns None"),

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 from rlenv import ConfigError, Environment, Slot, Task, stage
-from rlenv.equal import Equal
-from rlenv.functions import FunctionStage
+from rlenv.compose.equal import Equal
+from rlenv.compose.functions import FunctionStage
 
 TASK = Task("What is 6 * 7?", answer="42", id="t")
 
@@ -122,7 +122,7 @@ def test_a_function_that_prints_any_response_scores_it():
 def test_an_integer_too_long_for_decimal_digits_can_be_written_down():
     import json
 
-    from rlenv.record import dumps
+    from rlenv.model.record import dumps
 
     with Environment(
         "e", stage(where="inline")(lambda response: {"score": 1.0, "data": {"n": 10**5000}})

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from rlenv import references
+from rlenv.config import references
 
 
 def test_a_file_is_parsed_once_however_many_functions_of_it_are_named(

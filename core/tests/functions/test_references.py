@@ -130,7 +130,7 @@ def test_a_file_that_changes_under_an_environment_leaves_responses_unscored(fold
         ("builtins:eval", "a module of the standard library"),
         ("nosuch:f", "No module named 'nosuch'; modules are looked up on Python's own path"),
         ("reward:score", "name a file next to the env.toml, ./reward.py:score"),
-        ("rlenv.equal:Eqal", 'did you mean "Equal"'),
+        ("rlenv.compose.equal:Eqal", 'did you mean "Equal"'),
         ("rlenv:__version__", "is not a stage"),
         ("rlenv:nope:x", "one name"),
         ("./folder.py:f", "folder.py: it is not a file"),
@@ -180,14 +180,14 @@ def test_a_file_that_does_not_import_leaves_no_workers_behind(folder, monkeypatc
 
 def test_classes_functions_and_stages_of_a_module_verify(tmp_path, monkeypatch):
     (tmp_path / "some_rewards.py").write_text(
-        "from rlenv.equal import Equal\n"
+        "from rlenv.compose.equal import Equal\n"
         "def score(response, answer, scale=1.0): return scale * (response == answer)\n"
         "ready = Equal(case=True)\n"
         "def broken(nonsense): ...\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     table = {"options": {"case": True}}
-    with load(tmp_path, "rlenv.equal:Equal", **table) as env:
+    with load(tmp_path, "rlenv.compose.equal:Equal", **table) as env:
         assert env.verify(TASK, "42") == 1.0
     with load(tmp_path, "some_rewards:score", "some_rewards:ready") as env:
         assert env.verify(TASK, "42") == 1.0
@@ -198,7 +198,7 @@ def test_classes_functions_and_stages_of_a_module_verify(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match=r"stage\[0\].use: .*cannot supply nonsense"):
         load(tmp_path, "some_rewards:broken")
     with pytest.raises(ConfigError, match=r"options\.cas: unknown key"):
-        load(tmp_path, "rlenv.equal:Equal", options={"cas": True})
+        load(tmp_path, "rlenv.compose.equal:Equal", options={"cas": True})
 
 
 def test_a_class_that_a_reference_names_sees_no_secrets(tmp_path, monkeypatch):
@@ -214,7 +214,7 @@ def test_a_class_that_a_reference_names_sees_no_secrets(tmp_path, monkeypatch):
         assert env.verify(TASK, "42") == 0.0
 
 
-@pytest.mark.parametrize("use", ["./reward.py:score", "rlenv.equal:Equal"])
+@pytest.mark.parametrize("use", ["./reward.py:score", "rlenv.compose.equal:Equal"])
 def test_an_env_toml_from_a_stranger_names_no_code(folder, use):
     with pytest.raises(ConfigError, match="loaded with code=False"):
         load(folder, use, code=False)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 from rlenv import ConfigError, Environment
-from rlenv.worker_executor import WorkerExecutor
+from rlenv.runtime.worker_executor import WorkerExecutor
 from rlenv.workers import process
 
 START = """import subprocess
@@ -95,7 +95,7 @@ def test_a_user_who_does_not_wait_for_the_import_leaves_no_process(tmp_path, sta
 
 
 def test_observers_that_are_none_leave_no_process(tmp_path, started):
-    from rlenv.references import refer
+    from rlenv.config.references import refer
 
     write(tmp_path, "")
     with pytest.raises(TypeError):
@@ -105,7 +105,7 @@ def test_observers_that_are_none_leave_no_process(tmp_path, started):
 
 def test_options_for_an_installed_environment_leave_no_process(tmp_path, started, monkeypatch):
     from rlenv.config import load as loading
-    from rlenv.plugins import PluginInfo
+    from rlenv.plugins.entry_points import PluginInfo
 
     write(tmp_path, "")
     module = ModuleType("left_environments")

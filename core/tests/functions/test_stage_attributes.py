@@ -4,7 +4,7 @@ write.
 
 import pytest
 from rlenv import Attempt, ConfigError, Environment, Outcome, Task, stage
-from rlenv.stages import ATTRIBUTES, DECLARED
+from rlenv.compose.stages import ATTRIBUTES, DECLARED
 
 TASK = Task("p", answer="yes")
 

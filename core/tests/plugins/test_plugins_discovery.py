@@ -9,14 +9,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from rlenv import plugins
-from rlenv.plugins import installed
+from rlenv.plugins import registry
+from rlenv.plugins.registry import installed
 
 Install = Callable[..., Path]
 
 
 def test_core_is_always_there() -> None:
-    assert installed()["core"].target == "rlenv.core_plugin"
+    assert installed()["core"].target == "rlenv.plugins.core_plugin"
 
 
 def test_a_distribution_is_found_with_its_name_and_version(install: Install) -> None:
@@ -36,7 +36,7 @@ def test_we_see_what_importlib_sees(install: Install) -> None:
 
     for group in ("rlenv", "rlenv.environments", "console_scripts"):
         if group != "console_scripts":  # distributions of no concern to rlenv are not read
-            ours = {(e.name, e.target) for e in plugins.entries(group)}
+            ours = {(e.name, e.target) for e in registry.entries(group)}
             theirs = {
                 (e.name, e.value.partition("[")[0].strip()) for e in entry_points(group=group)
             }
@@ -49,7 +49,7 @@ def test_comments_and_other_groups_are_not_plugins(install: Install) -> None:
         "[other]\nx = y\n\n[rlenv]\n# z = z\ng=gamma\n\n[rlenv.commands]\nq = r\n"
     )
 
-    assert {e.name for e in plugins.entries("rlenv") if e.distribution == "gamma"} == {"g"}
+    assert {e.name for e in registry.entries("rlenv") if e.distribution == "gamma"} == {"g"}
 
 
 def test_the_first_on_the_path_counts(install: Install, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_finder_of_its_own_counts(install: Install, monkeypatch: pytest.Monkey
             return []
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
-    plugins._entries.cache_clear()
+    registry._entries.cache_clear()
 
     assert "seen" in installed()
 
@@ -135,6 +135,6 @@ def test_a_finder_of_its_own_counts(install: Install, monkeypatch: pytest.Monkey
 def test_versions_of_distributions(install: Install) -> None:
     install("some-thing", "3.4")
 
-    assert plugins.version("Some.Thing") == "3.4"
-    assert plugins.version("attrs") is not None
-    assert plugins.version("not-installed-at-all") is None
+    assert registry.version("Some.Thing") == "3.4"
+    assert registry.version("attrs") is not None
+    assert registry.version("not-installed-at-all") is None

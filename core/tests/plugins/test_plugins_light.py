@@ -25,14 +25,17 @@ def loaded(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import rlenv", "import rlenv.config.load, rlenv.tasks, rlenv.plugins"]
+    "code", ["import rlenv", "import rlenv.config.load, rlenv.model.tasks, rlenv.plugins.registry"]
 )
 def test_nothing_heavy_is_imported(code: str) -> None:
     assert loaded(code) & HEAVY == set()
 
 
 READERS = {"csv", "gzip", "hashlib", "hmac", "zlib"}
-READERS |= {f"rlenv.{name}" for name in ("config.fit", "plugins", "record", "rows", "secret")}
+READERS |= {
+    f"rlenv.{name}"
+    for name in ("config.fit", "plugins.registry", "model.record", "config.rows", "identity.secret")
+}
 
 
 def test_what_a_plugin_imports_of_authoring_brings_nothing_else() -> None:
@@ -49,7 +52,7 @@ def test_authoring_has_every_name_that_it_promises() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from rlenv.plugins import installed; installed()",
+        "from rlenv.plugins.registry import installed; installed()",
         """
 from rlenv import Environment
 env = Environment.from_dict({
@@ -66,4 +69,6 @@ def test_an_environment_takes_no_more_than_the_metadata_of_what_is_installed(cod
 
 
 def test_pluggy_waits_until_a_plugin_is_loaded() -> None:
-    assert "pluggy" not in loaded("import rlenv; from rlenv.plugins import installed; installed()")
+    assert "pluggy" not in loaded(
+        "import rlenv; from rlenv.plugins.registry import installed; installed()"
+    )

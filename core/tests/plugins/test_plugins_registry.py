@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from rlenv import PluginError, hookimpl
-from rlenv.plugins import Registry, makers_of, resolve
+from rlenv.plugins.registry import Registry, makers_of, resolve
 
 Install = Callable[..., Path]
 
@@ -49,7 +49,7 @@ def refusal(action: Callable[..., Any], *args: Any) -> str:
 
 
 def test_a_stage_is_found_by_its_path(registry: Registry) -> None:
-    from rlenv.equal import Equal
+    from rlenv.compose.equal import Equal
 
     assert registry.stage_type("core/equal") is Equal
 

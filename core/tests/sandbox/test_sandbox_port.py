@@ -7,8 +7,9 @@ import pickle
 
 import pytest
 from rlenv import sandbox
-from rlenv.errors import ConfigError, PluginError
-from rlenv.plugins import registry
+from rlenv.model.errors import ConfigError, PluginError
+from rlenv.plugins.registry import registry
+from rlenv.sandbox import port
 
 
 class Nowhere:
@@ -23,7 +24,7 @@ def nowhere(monkeypatch):
         return Nowhere
 
     monkeypatch.setattr(registry(), "parts", parts)
-    monkeypatch.setattr(sandbox, "_open", {})
+    monkeypatch.setattr(port, "_open", {})
 
 
 def test_tiers_are_ranked_from_the_weakest():
@@ -76,7 +77,7 @@ class Closes(Nowhere):
 
 
 def test_all_sandboxes_end_at_once_from_within_a_loop_too(monkeypatch):
-    monkeypatch.setattr(sandbox, "_open", {("a", ()): Closes(), ("b", ()): Closes()})
+    monkeypatch.setattr(port, "_open", {("a", ()): Closes(), ("b", ()): Closes()})
 
     async def body() -> None:
         sandbox.close_all()
@@ -84,4 +85,4 @@ def test_all_sandboxes_end_at_once_from_within_a_loop_too(monkeypatch):
     asyncio.run(body())
 
     assert Closes.closed == 2
-    assert sandbox._open == {}
+    assert port._open == {}

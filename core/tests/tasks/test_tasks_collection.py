@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import ConfigError, Task, UnknownTask
-from rlenv.tasks import Tasks, canonical, task_hash
+from rlenv.model.tasks import Tasks, canonical, task_hash
 
 THREE = Tasks([Task("one", "1", id="a"), Task("two", "2", id="b"), Task("two", "3", id="c")])
 
@@ -117,7 +117,7 @@ def test_the_digest_sees_every_field_and_the_order() -> None:
 def test_the_digest_is_the_same_under_another_hash_seed() -> None:
     code = """
 from rlenv import Task
-from rlenv.tasks import Tasks
+from rlenv.model.tasks import Tasks
 print(Tasks([Task("\\ud800é", {"a", "b", "c", "d"}, {"x": (1, 2.5), "y": {3: None}})]).sha256)
 """
     runs = {

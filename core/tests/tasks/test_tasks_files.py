@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from rlenv import ConfigError, Environment, InputError, Task, hookimpl
 from rlenv.config.taskfile import load_tasks
-from rlenv.plugins import registry
-from rlenv.tasks import Tasks
+from rlenv.model.tasks import Tasks
+from rlenv.plugins.registry import registry
 
 GSM = [
     {"question": "2+2?", "answer": "Add.\n#### 4", "level": 1, "id": 7},

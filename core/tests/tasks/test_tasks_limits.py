@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from rlenv import ConfigError, Environment, InputError
-from rlenv.row_limits import RowLimits, size_of
-from rlenv.rows import read_rows, scan_rows
+from rlenv.config.row_limits import RowLimits, size_of
+from rlenv.config.rows import read_rows, scan_rows
 
 MIB = 1 << 20
 SMALL = RowLimits(row_bytes=1000, whole_bytes=5000, expansion=10, expanded_bytes=20_000)
@@ -137,7 +137,7 @@ def test_rows_of_parquet_keep_their_order_and_values_in_pieces(
         for i in range(3000)
     ]
     path = written(tmp_path, "rows.parquet", as_parquet(rows))
-    monkeypatch.setattr("rlenv.parquet_rows.PIECE", 700)
+    monkeypatch.setattr("rlenv.config.parquet_rows.PIECE", 700)
 
     assert list(read_rows(path)) == list(enumerate(rows, 1))
 
@@ -178,7 +178,7 @@ def test_the_size_of_a_value_counts_all_its_parts() -> None:
 CHILD = """
 import resource, sys
 from rlenv import ConfigError, Environment, InputError
-from rlenv.rows import read_rows
+from rlenv.config.rows import read_rows
 resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
 try:
     for _ in read_rows(sys.argv[1]):

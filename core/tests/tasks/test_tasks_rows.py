@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv import InputError
+from rlenv.config.rows import read_rows, scan_rows
 from rlenv.config.taskfile import load_tasks
-from rlenv.rows import read_rows, scan_rows
 
 ROWS = [{"a": "x", "b": "1"}, {"a": 'é, "q"\nline', "b": ""}]
 

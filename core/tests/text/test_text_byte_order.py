@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from rlenv import Environment, Task
-from rlenv.equal import Equal
+from rlenv.compose.equal import Equal
 from rlenv.text import read, visible
 
 MARK = "\ufeff"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task
-from rlenv.equal import Equal
-from rlenv.serialization import decode_attempt, encode_attempt
+from rlenv.compose.equal import Equal
+from rlenv.runtime.serialization import decode_attempt, encode_attempt
 
 TASK = Task("A color?", "Red.")
 THOUGHT = "Blue? No.\n</think>\n\nRed.<|im_end|>"

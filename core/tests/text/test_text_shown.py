@@ -8,7 +8,7 @@ import sys
 from unicodedata import category
 
 import pytest
-from rlenv.near import one_line, visible
+from rlenv.model.messages import one_line, visible
 
 ESCAPED = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 

@@ -11,8 +11,8 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rlenv import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict, VerifierFault
-from rlenv.record import MOST, dumps, plain
-from rlenv.serialization import decode_progress, encode_result
+from rlenv.model.record import MOST, dumps, plain
+from rlenv.runtime.serialization import decode_progress, encode_result
 from rlenv.workers import wire
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 

@@ -8,7 +8,7 @@ import asyncio
 import threading
 
 import pytest
-from rlenv.errors import VerifierFault, WorkExceeded
+from rlenv.model.errors import VerifierFault, WorkExceeded
 from rlenv.workers import call
 
 

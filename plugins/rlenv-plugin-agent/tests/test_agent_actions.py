@@ -20,7 +20,7 @@ from rlenv_plugin_agent import (
     subagent,
 )
 from rlenv_plugin_agent.clients.reading import message_of
-from rlenv_plugin_agent.gym import Episodes
+from rlenv_plugin_agent.episodes.gym import Episodes
 from sums import TASK, always, counting, game, sums
 
 

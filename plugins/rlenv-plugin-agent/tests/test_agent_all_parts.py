@@ -13,7 +13,7 @@ from rlenv import Environment
 from rlenv import sandbox as port
 from rlenv_plugin_agent import Rollout, calls, replay, rollout, rollouts
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 
 TOOLS = '''
 from rlenv_plugin_agent import Database, End, ToolContext

@@ -15,8 +15,8 @@ import pytest
 from rlenv import Environment, Task
 from rlenv.sandbox import close_all
 from rlenv_plugin_agent import Rollout, arollouts, calls, rollout
-from rlenv_plugin_agent.records import from_row, to_row
-from rlenv_plugin_agent.replaying import areplay
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.replay import areplay
 
 SERVER = Path(__file__).parent / "servers" / "conforming.py"
 Messages = Sequence[Mapping[str, Any]]

@@ -24,7 +24,7 @@ from rlenv_plugin_agent import (
     rollout,
     tool,
 )
-from rlenv_plugin_agent.tables import Schedule
+from rlenv_plugin_agent.episodes.config import Schedule
 from sums import TASK, add, counting, ends, equal, error_in, game, sums
 
 # -- the loop -----------------------------------------------------------------------------------

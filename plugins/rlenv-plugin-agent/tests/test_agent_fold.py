@@ -8,13 +8,7 @@ import re
 
 import pytest
 from histories import TASK, Messages, history, text, turn
-from rlenv_plugin_agent.contexts import (
-    CONTEXTS,
-    ContextOverflow,
-    Record,
-    estimate,
-    unfold,
-)
+from rlenv_plugin_agent.contexts import CONTEXTS, ContextOverflow, Record, estimate, unfold
 from rlenv_plugin_agent.contexts.references import cited
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from rlenv import Environment, Verdict, stage
 from rlenv_plugin_agent import call
-from rlenv_plugin_agent.gym import Episodes
+from rlenv_plugin_agent.episodes.gym import Episodes
 from sums import TASK, game, sums
 
 

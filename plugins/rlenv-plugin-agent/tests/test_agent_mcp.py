@@ -15,9 +15,9 @@ from typing import Any, cast
 import pytest
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, close_all
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import EpisodeError
 from rlenv_plugin_agent.tools.mcp.errors import ServerError
 from rlenv_plugin_agent.tools.mcp.rpc import Rpc
 from rlenv_plugin_agent.tools.mcp.server import McpServer

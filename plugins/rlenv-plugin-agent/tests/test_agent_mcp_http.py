@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 from rlenv import ConfigError
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import EpisodeError
 from rlenv_plugin_agent.tools.mcp.server import McpServer
 from rlenv_plugin_agent.tools.mcp.table import McpServers
 from rlenv_plugin_agent.tools.tool import open_tools

@@ -11,12 +11,12 @@ from time import perf_counter
 import pytest
 from rlenv import ConfigError, Environment, Task, stage
 from rlenv_plugin_agent import Harness, ToolError, call, rollout, tool
+from rlenv_plugin_agent.episodes.config import Config
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.noise import KINDS, Noise, Noisy
-from rlenv_plugin_agent.recording import OWN
-from rlenv_plugin_agent.tables import Config
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
+from rlenv_plugin_agent.tools.keys import OWN
+from rlenv_plugin_agent.tools.noise import KINDS, Noise, Noisy
 
 RAN: list[str] = []
 

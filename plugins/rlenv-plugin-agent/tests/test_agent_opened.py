@@ -16,7 +16,7 @@ from rlenv.authoring import File
 from rlenv.sandbox import close_all
 from rlenv_plugin_agent import Harness, Reply, arollout, call, rollout, tool
 from rlenv_plugin_agent.messages import calls
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 from rlenv_plugin_agent.tools.mcp.server import McpServer
 from rlenv_plugin_agent.tools.mcp.table import McpServers
 from rlenv_plugin_agent.tools.skills import Skills

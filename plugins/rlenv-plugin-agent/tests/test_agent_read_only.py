@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from rlenv_plugin_agent import Episode, call
-from rlenv_plugin_agent.read_only import read_only_messages
+from rlenv_plugin_agent.messages.read_only import read_only_messages
 from sums import TASK, sums
 
 MESSAGES = [

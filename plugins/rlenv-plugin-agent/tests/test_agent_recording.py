@@ -17,9 +17,10 @@ from recorded import TASK, World, recorded
 from rlenv import ConfigError, Task
 from rlenv_plugin_agent import Database, tool
 from rlenv_plugin_agent import World as State
-from rlenv_plugin_agent.recording import MISSING, CallLog, Recorded, canonical, check_pinned
+from rlenv_plugin_agent.errors import EpisodeError
+from rlenv_plugin_agent.recording import MISSING, CallLog, Recorded, check_pinned
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import EpisodeError
+from rlenv_plugin_agent.tools.keys import canonical
 
 
 def asked(

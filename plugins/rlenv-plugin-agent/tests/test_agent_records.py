@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Outcome, Task, Tokens, stage
 from rlenv_plugin_agent import Reply, Rollout, call, rollout
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 from sums import TASK, sums
 
 

@@ -14,11 +14,11 @@ from recorded import TASK, World, recorded
 from rlenv import ConfigError, Environment, Trajectory
 from rlenv.authoring import File
 from rlenv_plugin_agent import End, Episode, Harness, Rollout, ToolContext, ToolError, call, rollout
+from rlenv_plugin_agent.episodes.config import Config
 from rlenv_plugin_agent.messages import Message, calls
-from rlenv_plugin_agent.noise import Noise
-from rlenv_plugin_agent.records import from_row, to_row
-from rlenv_plugin_agent.replaying import replay
-from rlenv_plugin_agent.tables import Config
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.replay import replay
+from rlenv_plugin_agent.tools.noise import Noise
 from sums import game
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from rlenv import Environment, Outcome, Task, stage
 from rlenv_plugin_agent import Budgets, Config, Episode, Harness, call, calls, subagent, tool
-from rlenv_plugin_agent.spans import Span, episode_span, verdict_span
+from rlenv_plugin_agent.rollouts.spans import Span, episode_span, verdict_span
 from sums import TASK, sums
 
 SECRET = "what no trace may hold"

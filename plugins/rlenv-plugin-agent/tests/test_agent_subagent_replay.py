@@ -22,8 +22,8 @@ from rlenv_plugin_agent import (
     subagent,
     tool,
 )
-from rlenv_plugin_agent.noise import Noise
-from rlenv_plugin_agent.replaying import replay
+from rlenv_plugin_agent.rollouts.replay import replay
+from rlenv_plugin_agent.tools.noise import Noise
 
 Messages = Sequence[Mapping[str, Any]]
 ran: list[str] = []

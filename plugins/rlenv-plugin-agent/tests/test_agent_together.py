@@ -27,7 +27,7 @@ from rlenv_plugin_agent import (
 from rlenv_plugin_agent.contexts import estimate
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.policies.adversaries import ADVERSARIES
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 
 SQL = "CREATE TABLE pages(id INTEGER PRIMARY KEY, note TEXT); INSERT INTO pages VALUES (0, '');"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Task, TaskError, Trajectory
 from rlenv.authoring import StageTables
-from rlenv_plugin_agent.credit import returns, reward_to_go
+from rlenv_plugin_agent.rollouts.credit import returns, reward_to_go
 from rlenv_plugin_agent.stages.turns import Turns
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=12)

@@ -11,8 +11,8 @@ import pytest
 from rlenv import ConfigError, Environment, Task, Tokens
 from rlenv_plugin_agent import Config, Episode, Harness, Policy, Reply, arollout, call, rollout
 from rlenv_plugin_agent.contexts import CONTEXTS, estimate, recency
+from rlenv_plugin_agent.episodes.config import Schedule
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.tables import Schedule
 from sums import TASK, always
 
 

@@ -12,11 +12,11 @@ import pytest
 from attrs import frozen
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.authoring import suggest
-from rlenv_plugin_agent.answers import answer_calls
+from rlenv_plugin_agent.errors import ToolError, error_in, error_text
 from rlenv_plugin_agent.tools import calling, results
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError, error_in, error_text
+from rlenv_plugin_agent.tools.observations import answer_calls
 from rlenv_plugin_agent.tools.tool import Function, Tool, tool
 
 

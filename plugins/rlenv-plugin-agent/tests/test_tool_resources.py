@@ -94,14 +94,19 @@ def test_sql_has_the_rights_of_the_role(folder: Path) -> None:
             "PRAGMA writable_schema = 1",
             "SELECT 1; DELETE FROM orders",
             "SELECT load_extension('x')",
-            (
-                "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*)"
-                " FROM c"
-            ),
         ):
             assert play(statement).startswith('{"error"'), statement
         assert play("SELECT zeroblob(1000000000)").startswith('{"error"')
         assert json.loads(play("SELECT count(*) AS n FROM orders")) == {"rows": [{"n": 1}]}
+
+
+def test_a_statement_without_end_is_an_error(folder: Path) -> None:
+    rows = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+    with Environment.from_file(folder / "env.toml") as env, Episode(env) as episode:
+        episode.reset(Task("p", answer="x"))
+        step = episode.step(call("sqlite", statement=f"{rows} SELECT count(*) FROM c"))
+
+    assert str(step.observation[0]["content"]).startswith('{"error"')
 
 
 def test_what_resources_hold_is_in_the_fingerprint(folder: Path) -> None:

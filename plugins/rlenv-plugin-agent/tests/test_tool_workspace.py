@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 from rlenv import sandbox as port
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile, Workspace, WorkspaceError
 from rlenv_plugin_agent.state.held import PROFILE, open_workspace
 from rlenv_plugin_agent.tools.calling import observe

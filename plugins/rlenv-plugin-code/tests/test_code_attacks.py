@@ -20,7 +20,7 @@ import sandbox_serving
 from code_canaries import Canaries
 from code_corpus import Attack, attacks, crowd, evaluated, families, honest
 from rlenv import Environment, Task, Verdict
-from rlenv.errors import ConfigError, RlenvError
+from rlenv.model.errors import ConfigError, RlenvError
 
 Pairs = list[tuple[str, Task, str]]
 Found = dict[str, Verdict]

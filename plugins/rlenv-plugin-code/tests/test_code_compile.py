@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, jailed, task_of
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Compiled
 from rlenv_plugin_code.stages.compile import Compile
 from rlenv_plugin_code.stages.diff import Diff

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, task_of
-from rlenv.composites import Slot
+from rlenv.compose.composites import Slot
+from rlenv.compose.stages import Attempt
 from rlenv.environment import Environment
-from rlenv.stages import Attempt
-from rlenv.values import Outcome
+from rlenv.model.values import Outcome
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.stages.diff import Diff
 from rlenv_plugin_code.stages.run import Run

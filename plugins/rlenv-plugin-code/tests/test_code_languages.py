@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_code.languages import LANGUAGES, language, toolchain, tools
 
 

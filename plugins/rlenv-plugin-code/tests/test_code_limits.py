@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, task_of
-from rlenv.composites import Slot
+from rlenv.compose.composites import Slot
+from rlenv.compose.stages import Attempt
 from rlenv.environment import Environment
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.stages.compile import Compile
 from rlenv_plugin_code.stages.diff import Diff

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from code_runs import closed_sandbox, function_task, jailed, run, task_of
 from rlenv import Environment, Slot, Task
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import ChannelTimeout, Exit
 from rlenv_plugin_code.drive.asserts import Pair
 from rlenv_plugin_code.drive.clock import FRAME_S, Clock

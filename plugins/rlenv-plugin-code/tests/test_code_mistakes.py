@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlenv.errors import TaskError
-from rlenv.values import Task
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_code import spec
 from rlenv_plugin_code.soundness import check_tests
 

@@ -14,8 +14,8 @@ import pytest
 import rlenv_plugin_code as plugin
 from code_corpus import evaluated
 from rlenv import Environment, Examples, Slot, Task
-from rlenv.plugins import registry
-from rlenv.stages import PHASES
+from rlenv.compose.stages import PHASES
+from rlenv.plugins.registry import registry
 
 Row = tuple[str, Task, str, bool]
 BEFORE = {"diff": ("run",)}  # what makes the artifacts they need

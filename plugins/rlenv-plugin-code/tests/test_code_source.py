@@ -9,9 +9,9 @@ import pytest
 from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Task
 from rlenv_plugin_code.artifacts import Program
 from rlenv_plugin_code.source import extract
 from rlenv_plugin_code.source import program_of as program_of_attempt

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_code import reading, spec
 from rlenv_plugin_code.borrowed import borrowed
 from rlenv_plugin_code.borrowed import warnings as warnings_of_names

@@ -11,9 +11,9 @@ import pytest
 from code_runs import closed_sandbox, jailed, task_of
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_code.costs import Cost, score
 from rlenv_plugin_code.stages.speed import Speed
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, task_of
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_code.stages.style import Style
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")

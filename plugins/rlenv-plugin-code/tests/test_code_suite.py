@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, jailed, task_of
-from rlenv.errors import TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.suites import Suite, Trial
 from rlenv_plugin_code.stages.suite import Tests

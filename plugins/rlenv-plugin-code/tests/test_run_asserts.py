@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from code_runs import closed_sandbox, judged, run, task_of
-from rlenv.errors import TaskError, VerifierFault
+from rlenv.model.errors import TaskError, VerifierFault
 from rlenv_plugin_code.drive.plan import Unproxied, plan
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from code_runs import closed_sandbox, function_task, jailed, judged, run, task_of
-from rlenv.errors import TaskError
+from rlenv.model.errors import TaskError
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")
 __all__ = ["closed_sandbox"]

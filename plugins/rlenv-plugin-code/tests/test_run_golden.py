@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, judged, task_of
-from rlenv.errors import TaskError
-from rlenv.values import Task
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_code.drive.box import Box
 from rlenv_plugin_code.drive.checker import checked
 from rlenv_plugin_code.drive.clock import Clock

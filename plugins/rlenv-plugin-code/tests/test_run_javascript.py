@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from code_runs import closed_sandbox, judged, run, task_of
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_code import guest
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")

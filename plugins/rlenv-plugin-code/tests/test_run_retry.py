@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from code_runs import function_task
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, VerifierFault
+from rlenv.model.values import Fault, Outcome
 from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Profile
-from rlenv.stages import Attempt
-from rlenv.values import Fault, Outcome
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.codec import decode
 from rlenv_plugin_code.drive import box

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from code_runs import closed_sandbox, function_task, jailed, judged, task_of
 from rlenv import Environment
-from rlenv.errors import ConfigError, PluginError, TaskError, VerifierFault
-from rlenv.values import Fault
+from rlenv.model.errors import ConfigError, PluginError, TaskError, VerifierFault
+from rlenv.model.values import Fault
 from rlenv.workers import wire
 from rlenv_plugin_code.artifacts import SENT_BYTES
 from rlenv_plugin_code.drive import proof
@@ -61,7 +61,7 @@ def test_a_weaker_isolation_than_asked_for_is_never_chosen_silently() -> None:
 def test_a_sandbox_that_cannot_be_had_is_told_when_the_environment_is_made(
     options: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rlenv.sandbox._open", {})  # what other tests made
+    monkeypatch.setattr("rlenv.sandbox.port._open", {})  # what other tests made
     monkeypatch.setattr("rlenv_plugin_sandbox.docker.adapter.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=said):
         Environment.from_dict({"name": "x", "stage": [{"use": "code/run", "options": options}]})

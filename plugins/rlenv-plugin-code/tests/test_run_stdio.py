@@ -8,8 +8,8 @@ import pytest
 from code_runs import closed_sandbox, jailed, judged, run, task_of
 from hypothesis import given
 from hypothesis import strategies as st
+from rlenv.model.values import Task
 from rlenv.sandbox import REASONS, Exit
-from rlenv.values import Task
 from rlenv_plugin_code.drive.stdio import output
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from code_runs import jailed
 from rlenv import ConfigError, Environment, Task, TaskError
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 from rlenv_plugin_code.stages.run import Run
 
 PLUGIN = """
@@ -72,7 +72,7 @@ def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "METADATA").write_text("Name: rlenv-third-sandbox\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[rlenv]\nthird = third_sandbox\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("rlenv.sandbox._open", {})
+    monkeypatch.setattr("rlenv.sandbox.port._open", {})
     yield
     registry().unregister("third")
     for name in ("third_sandbox.adapters", "third_sandbox"):

@@ -13,10 +13,10 @@ import pytest
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
+from rlenv.compose.stages import Attempt
 from rlenv.environment import Environment
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_constraints.stages.all import All
 
 TABLES: tuple[dict[str, Any], ...] = (

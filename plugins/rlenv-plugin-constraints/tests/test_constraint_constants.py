@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Task
 from rlenv_plugin_constraints.content import CONSTANTS
 from rlenv_plugin_constraints.stages.ifeval import IFEval
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from rlenv.environment import Environment
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_constraints.content import contentless, earnings
 from rlenv_plugin_constraints.registry import build_all
 from rlenv_plugin_constraints.text import Text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.registry import build
 from rlenv_plugin_constraints.sentences import sentences

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import rlenv_plugin_constraints as plugin
-from rlenv.plugins import resolve
-from rlenv.stages import PHASES, Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import PHASES, Attempt
+from rlenv.model.values import Task
+from rlenv.plugins.registry import resolve
 from rlenv_plugin_constraints.kinds import KINDS
 from rlenv_plugin_constraints.stages.all import All
 
@@ -121,8 +121,8 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 def test_simple_kinds_import_no_library() -> None:
     code = (
         "import sys, json\n"
-        "from rlenv.stages import Attempt\n"
-        "from rlenv.values import Task\n"
+        "from rlenv.compose.stages import Attempt\n"
+        "from rlenv.model.values import Task\n"
         "from rlenv_plugin_constraints.stages.all import All\n"
         "stage = All(constraints=[{'kind': 'max_words', 'n': 9}, {'kind': 'contains', 'words':"
         " ['dog']}])\n"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from attrs import frozen
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.constraint import Constraint, Finding
 from rlenv_plugin_constraints.contradictions import contradictions
 from rlenv_plugin_constraints.kinds import KINDS
@@ -213,7 +213,7 @@ def rlenv_parts():
 '''
 USE = """
 import rlenv
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv.environment import Environment
 
 def env(table):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.ids import spec_of
 from rlenv_plugin_constraints.instructions import INSTRUCTIONS
 from rlenv_plugin_constraints.registry import build

@@ -11,7 +11,7 @@ import yaml  # type: ignore[import-untyped]
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.csvs import Csv, read_csv
 from rlenv_plugin_constraints.kinds.xml_tags import XmlTags
 from rlenv_plugin_constraints.kinds.yamls import Yaml

@@ -14,7 +14,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.patch import PatchPaths
 from rlenv_plugin_constraints.text import Text
 

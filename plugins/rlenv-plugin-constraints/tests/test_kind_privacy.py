@@ -8,7 +8,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.pii import NoPii, iban_holds, luhn
 from rlenv_plugin_constraints.kinds.urls import NoUrls
 from rlenv_plugin_constraints.text import Text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.text import visible
 from rlenv_plugin_constraints.kinds.python import Python
 from rlenv_plugin_constraints.kinds.python_calls import Calls, Imports

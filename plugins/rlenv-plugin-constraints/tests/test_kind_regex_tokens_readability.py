@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.patterns import Regex
 from rlenv_plugin_constraints.kinds.readability import Readability, syllables
 from rlenv_plugin_constraints.kinds.tokens import Tokens, estimate

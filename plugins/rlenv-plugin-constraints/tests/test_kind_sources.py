@@ -8,7 +8,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.text import visible
 from rlenv_plugin_constraints.kinds.citations import Citations
 from rlenv_plugin_constraints.kinds.quotes import VerbatimQuotes

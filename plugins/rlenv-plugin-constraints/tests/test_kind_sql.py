@@ -9,7 +9,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.sql import SIZE, SqlReadOnly
 from rlenv_plugin_constraints.text import Text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from growth import assert_linear
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.language import Language
 from rlenv_plugin_constraints.language import LANGUAGES, identify
 from rlenv_plugin_constraints.text import Text

@@ -6,10 +6,10 @@ import pickle
 from typing import Any
 
 import pytest
+from rlenv.compose.stages import Attempt
 from rlenv.environment import Environment
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_constraints.samples import examples
 from rlenv_plugin_constraints.stages.ast import Ast
 from rlenv_plugin_constraints.stages.schema import Schema

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from rlenv.errors import TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_constraints.stages.ifeval import IFEval, loose_forms
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import frozen
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.artifacts import Program, Runs
 from rlenv_plugin_cuda.box import Box

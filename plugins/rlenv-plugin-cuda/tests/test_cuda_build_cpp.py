@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.artifacts import Program, Report
 from rlenv_plugin_cuda.box import Box

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.cases import MOST, Case, cases_of
 from rlenv_plugin_cuda.numbers import to_bytes
 from rlenv_plugin_cuda.reading import kernel_of

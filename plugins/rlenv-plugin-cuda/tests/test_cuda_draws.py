@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.draws import generator, poison
 from rlenv_plugin_cuda.indices import draw
 from rlenv_plugin_cuda.numbers import NUMPY, to_bf16, to_bytes, to_float

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlenv.errors import VerifierFault
-from rlenv.values import Task
+from rlenv.model.errors import VerifierFault
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.golden import Golden, golden_of
 from rlenv_plugin_cuda.numbers import to_bf16, to_float
 from rlenv_plugin_cuda.reading import kernel_of

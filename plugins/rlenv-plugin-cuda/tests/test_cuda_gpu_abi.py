@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv_plugin_cuda.building.toolchain import toolchain
 from rlenv_plugin_cuda.gpu.abi import Mismatch, Passed, c_words, numba_words
-from rlenv_plugin_cuda.gpu.plans import Wrong, shaped
+from rlenv_plugin_cuda.gpu.plans import SHARED_BYTES, THREADS
+from rlenv_plugin_cuda.planning.values import Trouble, configured
 
 PARAMETER = re.compile(r"\.param \.(?:align \d+ )?([busf])(\d+)")
 
@@ -166,9 +167,10 @@ def test_a_type_that_no_plan_can_pass_is_refused() -> None:
     ],
 )
 def test_launches_that_no_device_takes_are_refused(given_: Any) -> None:
-    with pytest.raises(Wrong):
-        shaped("k", given_)
+    with pytest.raises(Trouble):
+        configured("k", given_, SHARED_BYTES, THREADS)
 
 
 def test_a_launch_is_three_sizes_of_each() -> None:
-    assert shaped("k", ((2, 3), 64, 0, 128)) == ((2, 3, 1), (64, 1, 1), 128)
+    found = configured("k", ((2, 3), 64, 0, 128), SHARED_BYTES, THREADS)
+    assert found == ((2, 3, 1), (64, 1, 1), 128)

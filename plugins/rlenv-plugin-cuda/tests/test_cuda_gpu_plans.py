@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from rlenv.errors import VerifierFault
-from rlenv.values import Task
+from rlenv.model.errors import VerifierFault
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building.toolchain import missing

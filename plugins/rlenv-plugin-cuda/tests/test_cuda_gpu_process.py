@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from rlenv.errors import VerifierFault
-from rlenv.values import Task
+from rlenv.model.errors import VerifierFault
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.artifacts import Program, Runs
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building.toolchain import missing

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlenv.errors import TaskError
-from rlenv.values import Task
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.cases import cases_of
 from rlenv_plugin_cuda.golden import golden_of
 from rlenv_plugin_cuda.lint import lint

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from rlenv import Environment
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.choosing import lacking
 from rlenv_plugin_cuda.lint import lint
 from rlenv_plugin_cuda.reading import kernel_of

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from rlenv_plugin_cuda.lang_triton.tracing import versions
 from rlenv_plugin_cuda.planning.reading import Grid, Plan
 from rlenv_plugin_cuda.planning.rules import Names, check_plan
 from rlenv_plugin_cuda.planning.values import Handle, Refused, Trouble
+from rlenv_plugin_cuda.planning.worth import Worth
 
 ADD = """extern "C" __global__ void __launch_bounds__(256) \
 add(const float* __restrict__ a, float *o, int n) {
@@ -328,3 +330,36 @@ def test_a_macro_of_qualifiers_is_read_as_what_it_says(macro: str) -> None:
 def test_a_variable_behind_a_macro_of_qualifiers_is_rejected(before: str) -> None:
     with pytest.raises(Refused):
         cpp.read(cpp.joined(f"{before}\n{ADD}", PLAN))
+
+
+def test_a_plan_loops_until_it_is_left() -> None:
+    host = numba_plan(
+        "while True:\n"
+        "    n = n // 2\n"
+        "    if n == 4:\n"
+        "        continue\n"
+        "    if n == 1:\n"
+        "        break\n"
+        "    k[n, 32](o, n)",
+        16,
+    )
+    assert [launch[1] for launch in host.launches] == [(8, 32), (2, 32)]
+
+
+def test_what_a_language_computes_by_itself_is_its_own() -> None:
+    class Own(Worth):
+        def binary(self, op: type[ast.operator], left: Any, right: Any) -> Any:
+            return (op, left, right)
+
+    host = numba_plan("k[n * 2, 32](o, n)", 3, worth=Own(), constants={"C": 5})
+    assert host.launches[0][1] == ((ast.Mult, 3, 2), 32)
+
+
+def numba_plan(body: str, number: int, **more: Any) -> Recorder:
+    """A plan that the rules of numba let through, followed by the one interpreter."""
+    text = f"def run(o, n):\n{textwrap.indent(body, '    ')}"
+    node = ast.parse(text).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    host = Recorder()
+    Plan(node, Names(), host, **more).run([Handle(None, (9,), "f4"), number])
+    return host

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import rlenv_plugin_cuda as plugin
 from rlenv import Environment, Slot
-from rlenv.plugins import registry
-from rlenv.stages import PHASES, Attempt
+from rlenv.compose.stages import PHASES, Attempt
+from rlenv.plugins.registry import registry
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.examples import MATMUL, SAXPY, SUM, VADD

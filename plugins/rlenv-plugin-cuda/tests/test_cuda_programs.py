@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program, Runs, Trial
 from rlenv_plugin_cuda.programs import SOURCE_BYTES, Bad, program_in, program_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from rlenv import Environment, Task
-from rlenv.errors import TaskError
+from rlenv.model.errors import TaskError
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.reading import kernel_of
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlenv.errors import TaskError
-from rlenv.values import Task
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Task
 from rlenv_plugin_cuda.dims import BadDim, extent, names_in
 from rlenv_plugin_cuda.reading import kernel_of
 from rlenv_plugin_cuda.spec import Kernel

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv_plugin_cuda import speed
 from rlenv_plugin_cuda.gpu.measuring import WARM, judged
 

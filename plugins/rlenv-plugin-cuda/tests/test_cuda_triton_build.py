@@ -149,7 +149,7 @@ def test_what_does_not_compile_is_said_with_its_line(reports: dict[str, Report])
 
 
 def test_an_unknown_architecture_is_nobodys_zero() -> None:
-    from rlenv.errors import VerifierFault
+    from rlenv.model.errors import VerifierFault
 
     kernel = kernel_of(Task("Write it.", info={"kernel": KERNEL}, id="t"))
     with pytest.raises(VerifierFault, match="sm_11"):

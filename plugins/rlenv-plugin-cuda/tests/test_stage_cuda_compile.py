@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from rlenv import Task, VerifierFault
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Fault, Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Fault, Outcome
 from rlenv_plugin_cuda.artifacts import Program, Report, Resources
 from rlenv_plugin_cuda.building import toolchain
 from rlenv_plugin_cuda.examples import VADD, fenced

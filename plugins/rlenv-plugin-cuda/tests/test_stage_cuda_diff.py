@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
-from rlenv.values import Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Outcome
 from rlenv_plugin_cuda.artifacts import Runs, Trial
 from rlenv_plugin_cuda.cases import cases_of
 from rlenv_plugin_cuda.golden import golden_of

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 from rlenv import Task, VerifierFault
-from rlenv.errors import TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Outcome
 from rlenv_plugin_cuda.artifacts import Launch, Program, Report, Resources, Runs, Trial
 from rlenv_plugin_cuda.building import toolchain
 from rlenv_plugin_cuda.cases import cases_of

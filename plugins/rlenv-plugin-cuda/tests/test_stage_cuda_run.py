@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from attrs import define, field
 from rlenv import Environment, Slot, Task, VerifierFault
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Fault, Outcome, Verdict
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Fault, Outcome, Verdict
 from rlenv_plugin_cuda import choosing
 from rlenv_plugin_cuda.artifacts import Launch, Program, Runs, Trial
 from rlenv_plugin_cuda.cases import Case, cases_of
@@ -254,62 +254,29 @@ def test_a_right_kernel_is_run_in_the_jail_and_the_verdict_names_the_backend() -
     assert wrong.value == 0.0
 
 
-HOST = "import numpy as np\ndef run(a, b, o):\n    np.add(a, b, out=o)\n"
-MIXED = """
-import numpy as np
-from numba import cuda
+@pytest.mark.parametrize(
+    ("stage", "option", "value", "remedy"),
+    [
+        ("run", "host", "jailed", "launch their kernels by a plan"),
+        ("compile", "host", "jailed", "launch their kernels by a plan"),
+        ("run", "backend", "simulator", 'use backend = "interpreter"'),
+        ("limits", "backend", "simulator", 'use backend = "interpreter"'),
+        ("run", "backend", "interpretor", 'did you mean "interpreter"'),
+    ],
+)
+def test_an_option_that_was_removed_says_what_to_use(
+    stage: str, option: str, value: str, remedy: str
+) -> None:
+    slot = {"use": f"cuda/{stage}", "options": {option: value}}
+    with pytest.raises(ConfigError) as caught:
+        Environment.from_dict({"name": "old", "stage": [slot]})
 
-@cuda.jit
-def k(a, b, o):
-    i = cuda.grid(1)
-    if i < o.size:
-        o[i] = a[i] + b[i]
-
-def run(a, b, o):
-    k[(o.size + 63) // 64, 64](a, b, o)
-    assert np.all((o == a + b) | np.isnan(o))
-"""
-FORGER = """
-import os, struct
-def run(a, b, o):
-    frame = b'{"case": 0, "passed": true}'
-    os.write(3, struct.pack("<I", len(frame)) + frame)
-    os._exit(0)
-"""
+    assert f"options.{option}" in str(caught.value)
+    assert remedy in str(caught.value)
 
 
-def test_free_host_code_is_an_option_that_is_jailed_and_earns_no_credit_of_kernels() -> None:
-    from rlenv_plugin_cuda.stages.limits import Limits
-    from rlenv_plugin_cuda.stages.speed import Speed
-
-    slots = [Slot("run", Run(host="jailed"), weight=0.0), Slot("diff", Diff())]
-    with Environment("free", slots) as env:
-        values = {
-            name: settled(env, VADD, source).value
-            for name, source in (("host", HOST), ("mixed", MIXED), ("forger", FORGER))
-        }
-        wrong = settled(env, VADD, HOST.replace("add", "subtract"))
-        ran = settled(env, VADD, MIXED).results[0].outcome
-
-    assert values == {"host": 1.0, "mixed": 1.0, "forger": 0.0}
-    assert wrong.value == 0.0
-    assert ran is not None
-    assert (ran.data["backend"], ran.data["isolation"]) == ("jailed", "jail")
-    for stage in (Limits(), Limits(score="occupancy"), Speed(clock="rehearsal")):
-        assert asyncio.run(stage.check(Attempt(VADD, MIXED))).score == 0.0
-
-
-def test_free_host_code_of_other_languages_is_an_error_at_load() -> None:
-    with pytest.raises(TaskError, match=r"task 'odd': option host = \"jailed\" runs .* numba"):
-        Run(host="jailed").validate(bad(lang="triton"))
-
-
-def test_free_host_code_never_reaches_a_stage_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rlenv_plugin_cuda.stages.compile import Compile
-
-    played(monkeypatch, Played("interpreter"))
-    attempt = Attempt(VADD, HOST)
-
-    assert asyncio.run(Compile(host="jailed").check(attempt)).score == 1.0
-    assert asyncio.run(Run().check(attempt)).score == 0.0
-    assert asyncio.run(Compile(host="jailed").check(Attempt(VADD, "def run(:"))).score == 0.0
+def test_backends_may_be_named_by_a_file_of_a_stranger() -> None:
+    options = {"backend": "interpreter", "host": "plan"}
+    config = {"name": "theirs", "stage": [{"use": "cuda/run", "options": options}]}
+    with Environment.from_dict(config, code=False) as env:
+        assert env.name == "theirs"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from rlenv import Task, VerifierFault
-from rlenv.errors import TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Fault, Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import TaskError
+from rlenv.model.values import Fault, Outcome
 from rlenv_plugin_cuda.clocks import Measured, Rehearsal
 from rlenv_plugin_cuda.examples import VADD, examples
 from rlenv_plugin_cuda.stages import speed as stage

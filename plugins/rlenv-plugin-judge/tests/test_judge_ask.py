@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.model.errors import ConfigError, VerifierFault
 from rlenv_plugin_judge.protocol.ask import ask
 from rlenv_plugin_judge.protocol.smuggling import smuggled
 from rlenv_plugin_judge.protocol.verdict import Field, Verdict

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from rlenv import Environment, Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.stages.pairwise import Pairwise
 from rlenv_plugin_judge.stats.length import features, fit

@@ -15,7 +15,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.model.errors import ConfigError, VerifierFault
 from rlenv_plugin_judge.protocol.ask import ask
 from rlenv_plugin_judge.protocol.verdict import Field, Verdict
 from rlenv_plugin_judge.transport.cache import Cache, key_of, pack, unpack

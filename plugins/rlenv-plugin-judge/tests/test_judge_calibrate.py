@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rlenv import Environment, Task
 from rlenv.config.files import File
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_cli.app import cli
 from rlenv_plugin_judge.applied import Applied
 from rlenv_plugin_judge.calibrating import section

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from rlenv import Environment, Task
-from rlenv.errors import ConfigError, VerifierFault
-from rlenv.stages import Attempt
-from rlenv.values import Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, VerifierFault
+from rlenv.model.values import Outcome
 from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.stages.evolving import Evolving
 from rlenv_plugin_judge.transport.request import Reply, Request

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError, RlenvError
+from rlenv.model.errors import ConfigError, RlenvError
 from rlenv_plugin_judge.transport.client import Client
 from rlenv_plugin_judge.transport.endpoint import Endpoint
 from rlenv_plugin_judge.transport.limits import Retries

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rlenv import Environment, Task, Trajectory, Verdict
 from rlenv.config.files import File
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_judge.judging import Judge
 
 TASK = Task("What is the capital of France?", id="france", answer="Paris")

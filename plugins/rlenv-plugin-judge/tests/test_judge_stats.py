@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_judge.stats.agreement import cohen, krippendorff, wilson
 from rlenv_plugin_judge.stats.bradley_terry import bradley_terry
 from rlenv_plugin_judge.stats.calibration import Isotonic, bins, ece, isotonic

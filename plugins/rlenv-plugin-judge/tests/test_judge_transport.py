@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.model.errors import ConfigError, VerifierFault
 from rlenv_plugin_judge.transport.client import Client
 from rlenv_plugin_judge.transport.endpoint import Endpoint
 from rlenv_plugin_judge.transport.errors import TooLong

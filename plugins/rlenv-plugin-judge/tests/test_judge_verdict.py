@@ -9,7 +9,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_judge.protocol.smuggling import smuggled
 from rlenv_plugin_judge.protocol.verdict import Field, NoVerdict, parse
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_math.boxed import Boxed
 
 

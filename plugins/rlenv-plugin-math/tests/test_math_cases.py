@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 HERE = Path(__file__).parent / "cases"

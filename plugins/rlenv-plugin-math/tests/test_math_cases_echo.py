@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 RESTATED = (

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 PLACES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 FILE = Path(__file__).parent / "cases" / "golds.txt"

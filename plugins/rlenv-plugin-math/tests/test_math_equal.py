@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from rlenv import Environment
-from rlenv.errors import ConfigError, TaskError
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError, TaskError
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_math import match as matching
 from rlenv_plugin_math.equal import Equal
 

@@ -5,8 +5,8 @@ not.
 from __future__ import annotations
 
 import pytest
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Task
 from rlenv_plugin_math.equal import Equal
 
 STAGE = Equal()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Task
 from rlenv.text import visible
-from rlenv.values import Task
 from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import RUNGS, extract
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import extract
 from rlenv_plugin_math.languages import holds_any, pack, read

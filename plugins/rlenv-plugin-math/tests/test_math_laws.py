@@ -15,8 +15,8 @@ from decimal import getcontext
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Outcome, Task
 from rlenv_plugin_math import rlenv_attacks, rlenv_examples, rlenv_rewrites
 from rlenv_plugin_math.equal import Equal
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import rlenv_plugin_math as plugin
-from rlenv.stages import PHASES, Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import PHASES, Attempt
+from rlenv.model.values import Task
 from rlenv_plugin_math.boxed import Boxed
 from rlenv_plugin_math.equal import Equal
 
@@ -106,7 +106,7 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 
 def test_a_plain_number_is_verified_without_parser_units_or_sympy() -> None:
     code = (
-        "import sys, json\nfrom rlenv.stages import Attempt\nfrom rlenv.values import Task\nfrom"
+        "import sys, json\nfrom rlenv import Attempt, Task\nfrom"
         " rlenv_plugin_math.equal import Equal\nstage, task = Equal(), Task('q',"
         " answer='18')\nstage.validate(task)\nright = [r'\\boxed{18}', 'The answer is 18.', '####"
         " 18', '18', 'A: 18', '<answer>18.0</answer>', r'\\boxed{$18$}']\nassert"

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from rlenv.stages import Attempt
-from rlenv.values import Task
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Task
 from rlenv_plugin_math.equal import Equal
 
 SIMPLIFY = Task("Simplify 6/8.", r"\frac{3}{4}", id="simplify")

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from growth import assert_linear
 from rlenv import Task
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import extract
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.model.errors import ConfigError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Profile, Session
 from rlenv_plugin_sandbox.docker import Docker, DockerGvisor
 

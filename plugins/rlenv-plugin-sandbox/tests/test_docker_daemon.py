@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from rlenv.errors import VerifierFault
+from rlenv.model.errors import VerifierFault
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.docker import Docker
 

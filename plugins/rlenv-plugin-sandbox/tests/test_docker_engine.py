@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.docker import Docker, DockerGvisor, adapter
 from rlenv_plugin_sandbox.docker import engine as _engine

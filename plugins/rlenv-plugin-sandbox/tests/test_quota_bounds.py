@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_plugin_sandbox.quota import QUOTA, SLOTS, shared
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError, VerifierFault
+from rlenv.model.errors import ConfigError, VerifierFault
+from rlenv.model.values import Fault
 from rlenv.sandbox import ChannelEnded, Exit, Profile
-from rlenv.values import Fault
 from rlenv_plugin_sandbox.remote import Remote
 from rlenv_plugin_sandbox.remote import payload as payloads
 from rlenv_plugin_sandbox.remote.command import main

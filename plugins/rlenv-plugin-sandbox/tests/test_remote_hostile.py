@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv.errors import ConfigError, RlenvError, VerifierFault
+from rlenv.model.errors import ConfigError, RlenvError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Exit, Profile
 from rlenv_plugin_sandbox.remote import Remote, payload
 from sandbox_hostile import (

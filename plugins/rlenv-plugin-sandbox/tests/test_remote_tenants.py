@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError, RlenvError
+from rlenv.model.errors import ConfigError, RlenvError
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox import trees
 from rlenv_plugin_sandbox.guest import tree

@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from attrs import evolve, frozen
-from rlenv.errors import ConfigError, RlenvError
-from rlenv.near import suggest
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError, RlenvError
+from rlenv.model.messages import suggest
+from rlenv.model.values import Task
 
 from .bench import Bench
 from .catalog import probes
@@ -314,7 +314,7 @@ def _hooks(target: Target, archetypes: Sequence[str], hook: str) -> Iterator[tup
     installed give.
     """
     from rlenv import Attack, Rewrite  # brings pluggy, which is not lent to another Python
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     known = registry()
     wanted = target.uses or archetypes

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from .golds import Golds
 from .model import Reply

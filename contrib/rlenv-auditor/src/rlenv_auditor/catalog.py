@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from typing import Any
 
-from rlenv.errors import PluginError, RlenvError
+from rlenv.model.errors import PluginError, RlenvError
 
 from .probes import (
     answers,
@@ -68,7 +68,7 @@ def probes(only: Sequence[str] = ()) -> tuple[Probe, ...]:
     Raises:
         PluginError: a plugin's probe cannot be loaded.
     """
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     found = list(OWN)
     known = registry()

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 __all__ = ["read_rewards"]
 
 
 def read_rewards(path: Path, by: str) -> tuple[list[tuple[float, float, str]], int]:
     """Returns ((checkpoint, reward, task) of each row, number of rows without a reward)."""
-    from rlenv.rows import read_rows
+    from rlenv.config.rows import read_rows
 
     found = []
     left = 0

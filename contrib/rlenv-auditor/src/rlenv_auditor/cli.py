@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv_cli.console import console, ignore_broken_pipe, visible
 
 if TYPE_CHECKING:

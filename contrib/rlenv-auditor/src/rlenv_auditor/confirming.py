@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from attrs import evolve
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 
 from .bench import Bench, OutOfBudget
 from .model import Finding, Result

@@ -77,7 +77,7 @@ def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
     Raises:
         ConfigError: fewer than two checkpoints are in both.
     """
-    from rlenv.errors import ConfigError
+    from rlenv.model.errors import ConfigError
 
     one = _by(train)
     two = _by(heldout)

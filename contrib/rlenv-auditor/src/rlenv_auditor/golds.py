@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Protocol
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from .derived import forms
 from .model import Reply

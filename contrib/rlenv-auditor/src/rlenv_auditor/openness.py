@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 __all__ = ["is_open"]
 

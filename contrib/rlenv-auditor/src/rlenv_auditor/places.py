@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attrs import frozen
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from .bench import Bench
 from .items import place_of

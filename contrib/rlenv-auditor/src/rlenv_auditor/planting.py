@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from attrs import frozen
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from .programs import entry_point
 from .solved import text_of

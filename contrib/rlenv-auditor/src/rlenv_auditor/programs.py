@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from rlenv.model.values import Task
 from rlenv.text import fenced_blocks, visible
-from rlenv.values import Task
 
 __all__ = ["arguments", "difference", "entry_point", "of_code", "program_of"]
 

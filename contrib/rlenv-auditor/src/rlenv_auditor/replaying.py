@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from attrs import evolve
-from rlenv.errors import ConfigError
-from rlenv.near import suggest
+from rlenv.model.errors import ConfigError
+from rlenv.model.messages import suggest
 
 from .model import Finding, Reply, Scorecard
 from .target.process import Spec, Target, placed

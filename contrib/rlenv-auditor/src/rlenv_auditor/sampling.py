@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import time
 
-from rlenv.errors import ConfigError
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Task
 
 from .target.process import Target
 

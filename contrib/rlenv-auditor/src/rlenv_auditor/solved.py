@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from rlenv.model.values import Task
 from rlenv.text import visible
-from rlenv.values import Task
 
 __all__ = ["plainly_in", "text_of"]
 

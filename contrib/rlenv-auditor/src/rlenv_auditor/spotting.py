@@ -13,8 +13,8 @@ from typing import Any
 import click
 from attrs import frozen
 from rich.text import Text
-from rlenv.errors import ConfigError, InputError
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError, InputError
+from rlenv.model.values import Task
 from rlenv_cli.console import block, console, one_line, visible
 
 from .render.emitted import TEMPLATES
@@ -39,7 +39,7 @@ def zeros(scores: Path, responses: Path | None) -> list[Zero]:
     Raises:
         InputError: a file cannot be read, or nowhere is the text of a response.
     """
-    from rlenv.rows import read_rows
+    from rlenv.config.rows import read_rows
 
     rows = enumerate(read_rows(responses) if responses is not None else (), 1)
     texts = {place: str(row.get("response", "")) for place, (_, row) in rows}
@@ -135,7 +135,7 @@ def spot(  # noqa: PLR0917 - as on the command line
 def _known(labels: Path | None) -> dict[int, bool]:
     if labels is None or not labels.exists():
         return {}
-    from rlenv.rows import read_rows
+    from rlenv.config.rows import read_rows
 
     found = {}
     for number, row in read_rows(labels):

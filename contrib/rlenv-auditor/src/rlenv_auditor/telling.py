@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
-from rlenv.errors import RlenvError
-from rlenv.values import Task
+from rlenv.model.errors import RlenvError
+from rlenv.model.values import Task
 
 from .responses import table
 

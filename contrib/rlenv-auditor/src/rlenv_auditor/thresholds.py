@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from attrs import field, frozen
-from rlenv.errors import ConfigError
-from rlenv.near import suggest
+from rlenv.model.errors import ConfigError
+from rlenv.model.messages import suggest
 
 from .model import Result, Scorecard
 from .statistics import at_least, holm

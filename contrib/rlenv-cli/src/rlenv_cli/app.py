@@ -9,8 +9,9 @@ from importlib.metadata import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
-from rlenv.near import suggest
-from rlenv.plugins import PluginInfo, entries, version
+from rlenv.model.messages import suggest
+from rlenv.plugins.entry_points import PluginInfo
+from rlenv.plugins.registry import entries, version
 
 from .console import forgiving, one_line, reopen_closed_streams
 from .mistakes import Mistake, one_screen
@@ -125,7 +126,7 @@ def _said(name: str, claims: list[PluginInfo]) -> str:
 
 
 def _load(name: str, claims: list[PluginInfo]) -> click.Command:
-    from rlenv.plugins import resolve
+    from rlenv.plugins.registry import resolve
 
     owners = " and ".join(sorted(f"{claim.distribution} {claim.version}" for claim in claims))
     if len(claims) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rlenv.composites import Composite, Pipeline, Quorum, Slot
-from rlenv.values import StageResult, Verdict
+from rlenv.compose.composites import Composite, Pipeline, Quorum, Slot
+from rlenv.model.values import StageResult, Verdict
 
 NAMES = {
     "any": "the best of",

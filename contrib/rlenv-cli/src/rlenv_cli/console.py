@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
-from rlenv.near import one_line, visible
+from rlenv.model.messages import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

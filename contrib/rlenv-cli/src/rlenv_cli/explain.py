@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import evolve
-from rlenv.near import NOTE_LINES, folded
-from rlenv.record import dumps, plain
-from rlenv.values import Fault, Task, Trajectory, Verdict
+from rlenv.model.messages import NOTE_LINES, folded
+from rlenv.model.record import dumps, plain
+from rlenv.model.values import Fault, Task, Trajectory, Verdict
 
 from rlenv_cli.scores.records import StageRecord
 from rlenv_cli.scores.unscored import remedy

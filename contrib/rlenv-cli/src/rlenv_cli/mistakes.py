@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import click
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 
 from .console import forgiving, visible
 

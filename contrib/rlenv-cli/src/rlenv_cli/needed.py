@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from rlenv import RowExecutor
-from rlenv.near import suggest
-from rlenv.plugins import by_name, load_entry
+from rlenv.model.messages import suggest
+from rlenv.plugins.registry import by_name, load_entry
 
 from .console import one_line
 from .mistakes import Mistake

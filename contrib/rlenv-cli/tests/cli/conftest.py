@@ -16,7 +16,7 @@ CAPITALS = [("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Peru"
 PLUGIN = '''
 import os, time
 from rlenv import hookimpl
-from rlenv.values import Outcome
+from rlenv.model.values import Outcome
 
 RLENV_API = 1
 
@@ -200,7 +200,7 @@ def demo(rlenv):
     """The demo plugin in this process."""
     import types
 
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     module = types.ModuleType("demo_module")
     exec(PLUGIN, vars(module))

@@ -5,7 +5,7 @@ errors.
 import json
 
 import pytest
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_cli.scores.file import Header, ScoresReader
 
 HEADER = Header("e", "f" * 64, "a" * 64, "b" * 64)

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_cli.scoring.durable import DurableFile
 
 

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from rlenv.plugins import entries as metadata_entries
+from rlenv.plugins.registry import entries as metadata_entries
 from rlenv_cli import app
 from rlenv_cli.app import DISTRIBUTION, GROUP, OWN
 

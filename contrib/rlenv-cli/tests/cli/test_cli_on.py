@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 from rlenv import Verdict
-from rlenv.plugins import PluginInfo
+from rlenv.plugins.entry_points import PluginInfo
 from rlenv_cli import needed
 from rlenv_cli.app import cli
 

@@ -82,7 +82,7 @@ def test_the_doctor_fails_where_another_project_has_the_name(world):
 
 def test_a_package_that_is_not_core_s_own_is_named(tmp_path):
     class Recorded:
-        files = (Path("rlenv/__init__.py"), Path("rlenv/stages.py"))
+        files = (Path("rlenv/__init__.py"), Path("rlenv/compose/stages.py"))
 
         def locate_file(self, path):
             return tmp_path / path

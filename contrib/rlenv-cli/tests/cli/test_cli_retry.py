@@ -16,7 +16,7 @@ from rlenv_cli.scoring.durable import DurableFile
 PLUGIN = '''
 import os, time
 from rlenv import hookimpl
-from rlenv.values import Outcome
+from rlenv.model.values import Outcome
 
 RLENV_API = 1
 
@@ -60,7 +60,7 @@ def flaky(world, rlenv):
     """Rows of which some are unscored while the file "down" is there; the plugin works in this
     process too.
     """
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     module = types.ModuleType("far_module")
     exec(PLUGIN, vars(module))

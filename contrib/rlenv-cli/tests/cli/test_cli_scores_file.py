@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_cli.scores.file import Header, ScoresReader
 
 HEADER = Header("e", "f" * 64, "a" * 64, "b" * 64)

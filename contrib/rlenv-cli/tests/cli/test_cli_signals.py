@@ -23,7 +23,7 @@ main()
 """
 MOMENTS = [
     "rlenv",
-    "rlenv.stages",
+    "rlenv.compose.stages",
     "attrs",
     "click",
     "rlenv_cli.app",
@@ -58,7 +58,7 @@ def test_a_signal_while_rlenv_is_imported_ends_it_without_a_traceback(world, nam
 STOPS = """
 import os, signal
 from rlenv import hookimpl
-from rlenv.values import Outcome
+from rlenv.model.values import Outcome
 
 RLENV_API = 1
 

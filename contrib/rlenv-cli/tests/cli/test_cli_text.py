@@ -92,7 +92,8 @@ def test_the_version_imports_no_more_of_rlenv_than_import_rlenv_does():
         "import sys, rlenv; before = set(sys.modules); from rlenv_cli.app import cli;"
         " cli(['--version'], standalone_mode=False); print([m for m in sorted(set(sys.modules) -"
         " before) if m.split('.')[0] in ('rich', 'cattrs', 'pluggy', 'asyncio') or"
-        " m.startswith('rlenv.') and not m.startswith(('rlenv.plugins', 'rlenv.near'))])"
+        " m.startswith('rlenv.') and not m.startswith(('rlenv.plugins', 'rlenv.model.messages'))"
+        "])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.splitlines()[-1] == "[]"

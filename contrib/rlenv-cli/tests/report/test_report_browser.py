@@ -291,7 +291,7 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(opened, make):
 def test_arithmetic_in_the_page_agrees_with_the_engine(opened, make):
     """Every reward that the engine made is reached again from the scores that are in the row."""
     from rlenv import Pipeline, Slot
-    from rlenv.values import Outcome, StageResult
+    from rlenv.model.values import Outcome, StageResult
 
     row, stage = make
     kinds = [

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_cli.report import gather, write
 from rlenv_cli.report.bars import Bars, bin_of
 from rlenv_cli.report.base import implied

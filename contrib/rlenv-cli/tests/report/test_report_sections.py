@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.hooks import hookimpl
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 from rlenv_cli.app import cli
 from rlenv_cli.report.sections import ATTRIBUTES, TAGS, harmless
 

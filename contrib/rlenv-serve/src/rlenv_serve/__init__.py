@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from .app import application
 from .catalog import Catalog, Served
-from .keys import Keys, Tenant
+from .http.keys import Keys, Tenant
+from .http.limits import Limits
 from .server import Server
-from .settings import Limits
 
 __all__ = ["Catalog", "Keys", "Limits", "Served", "Server", "Tenant", "application"]

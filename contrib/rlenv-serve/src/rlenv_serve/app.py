@@ -10,24 +10,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from . import health, mcp
-from .configuration import routes as configuration
-from .episodes import routes as episodes
-from .http.endpoint import Call, Endpoint, route
-from .http.openapi import document
+from . import mcp
 from .http.problems import Problem
 from .openenv import routes as openenv
 from .openenv.socket import socket_route
 from .ors import routes as ors
+from .routes import compat, configuration, episodes, health, page, trajectories, verify
 from .server import Server
+from .server.endpoint import Call, Endpoint, route
+from .server.openapi import document
 from .tools import check_names
-from .trajectories import routes as trajectories
-from .verify import compat
-from .verify import routes as verify
-from .web import routes as web
 
 # Paths that begin with a parameter come last.
-PARTS = (health, web, episodes, trajectories, configuration, openenv, mcp, verify, compat, ors)
+PARTS = (health, page, episodes, trajectories, configuration, openenv, mcp, verify, compat, ors)
 ENDPOINTS: Sequence[Endpoint] = [each for part in PARTS for each in part.ENDPOINTS]
 
 

@@ -130,8 +130,8 @@ class Served:
             raise not_found(str(error)) from None
 
     def spec(self, task: Task) -> dict[str, object]:
-        """What a client is given of a task: what a policy may see, and a signature.  The answer
-        stays here.
+        """Return what a client is given of a task: what a policy may see, and a signature.  The
+        answer stays here.
         """
         public = plain(task.public())
         assert isinstance(public, dict)
@@ -183,7 +183,7 @@ class Catalog(dict[str, Served]):
                     " `rlenv serve NAME=env.toml`"
                 )
 
-    def named(self, name: str) -> Served:
+    def lookup(self, name: str) -> Served:
         """The environment of this name, in upper or lower case.
 
         Raises:
@@ -196,8 +196,12 @@ class Catalog(dict[str, Served]):
 
 
 def stages(slots: Sequence[Slot], depth: int = 0) -> Iterator[str]:
-    """A line for each stage, without its options: they may hold what the operator keeps to
+    """Return a line for each stage, without its options: they may hold what the operator keeps to
     itself.
+
+    Args:
+        slots: of a composite.
+        depth: of the composite in others.
     """
     for slot in slots:
         yield f"{'  ' * depth}{slot.name}: {slot.kind}, weight {slot.weight:g}"

@@ -38,12 +38,12 @@ def request_of(value: object) -> RpcRequest:
     """The request that ``value`` is.
 
     Raises:
-        Problem: where it is none; several in a list are none either.
+        Problem: where it is not one; a list of several is not one either.
     """
     return convert(value, RpcRequest, "not a request of JSON-RPC 2.0: ", "invalid_request")
 
 
-async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[str, object]:
+async def answer_request(request: RpcRequest, methods: Mapping[str, Method]) -> dict[str, object]:
     """The answer to a request.
 
     Args:
@@ -52,8 +52,8 @@ async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[s
     """
     found = await result_or_problem(_result(request, methods), request.method[:80])
     if isinstance(found, Problem):
-        return failed(found, request.id)
-    return succeeded(found, request.id)
+        return error_answer(found, request.id)
+    return result_answer(found, request.id)
 
 
 async def _result(request: RpcRequest, methods: Mapping[str, Method]) -> object:
@@ -67,21 +67,36 @@ async def _result(request: RpcRequest, methods: Mapping[str, Method]) -> object:
 
 
 async def respond(value: object, methods: Mapping[str, Method]) -> dict[str, object]:
-    """The answer to what may be a request."""
+    """Return the answer to what may be a request.
+
+    Args:
+        value: decoded.
+        methods: by name.
+    """
     try:
         request = request_of(value)
     except Problem as problem:
-        return failed(problem)
-    return await answered(request, methods)
+        return error_answer(problem)
+    return await answer_request(request, methods)
 
 
-def succeeded(result: object, id: object) -> dict[str, object]:  # noqa: A002 - the field's name
-    """The answer that has this result."""
+def result_answer(result: object, id: object) -> dict[str, object]:  # noqa: A002 - the field's name
+    """Return the answer that has this result.
+
+    Args:
+        result: anything.
+        id: of the request.
+    """
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def failed(problem: Problem, id: object = None) -> dict[str, object]:  # noqa: A002 - the field's name
-    """The answer that is this problem, as an error of JSON-RPC."""
+def error_answer(problem: Problem, id: object = None) -> dict[str, object]:  # noqa: A002 - the field's name
+    """Return the answer that is this problem, as an error of JSON-RPC.
+
+    Args:
+        problem: that the request met.
+        id: of the request; None where it is not known.
+    """
     told = {
         "code": CODES.get(problem.code, REFUSED),
         "message": problem.detail,

@@ -16,14 +16,14 @@ from starlette.responses import Response
 from . import jsonrpc
 from .http.answers import answer
 from .http.body import check_members, convert
-from .http.endpoint import Call, Endpoint
 from .http.problems import Problem, invalid
 from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
-from .openenv.actions import Reset, begun_with, tasks_of
+from .server.endpoint import Call, Endpoint
 from .sessions import Session
 from .sessions.actions import END
+from .sessions.choice import TaskChoice, begin_first, tasks_of
 from .state.journal import Entry
-from .tools import called, result, tools_of
+from .tools import action_of_call, result, tools_of
 
 VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 SESSION = "Mcp-Session-Id"
@@ -44,13 +44,13 @@ QUERY = {
 
 
 class ClientInfo(msgspec.Struct):
-    """Who the client says it is."""
+    """The name that the client gives itself."""
 
     name: str = ""
 
 
 class Initialize(msgspec.Struct, rename="camel"):
-    """What a session begins with; other members are left alone."""
+    """The parameters of ``initialize``; other members are left alone."""
 
     protocol_version: str = VERSIONS[-1]
     client_info: ClientInfo = msgspec.field(default_factory=ClientInfo)
@@ -62,15 +62,15 @@ async def message(call: Call) -> object:
     try:
         request = jsonrpc.request_of(call.body)
     except Problem as problem:
-        return answer(jsonrpc.failed(problem), 400)
+        return answer(jsonrpc.error_answer(problem), 400)
     if request.method == "initialize":
-        return await _begun(call, request)
+        return await _begin_session(call, request)
     if request.method == DISCOVER:
-        return await jsonrpc.answered(request, {})
+        return await jsonrpc.answer_request(request, {})
     entry = await _session(call)
     if request.id is None:
         return Response(status_code=202)
-    return await jsonrpc.answered(request, _methods(call, entry.begun.id))
+    return await jsonrpc.answer_request(request, _methods(call, entry.begun.id))
 
 
 async def end(call: Call) -> object:
@@ -87,13 +87,13 @@ async def end(call: Call) -> object:
     return Response(status_code=204)
 
 
-async def _begun(call: Call, request: RpcRequest) -> Response:
+async def _begin_session(call: Call, request: RpcRequest) -> Response:
     """A session that plays a new episode of the task that path and query ask for."""
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     query = call.request.query_params
     check_members(query, ("task_id", *QUERY))
     picked = convert(
-        {**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False
+        {**query, **call.path}, TaskChoice, f"in the query {str(query)!r:.80}: ", strict=False
     )
     tasks, seed = tasks_of(served, picked)
     try:
@@ -101,18 +101,18 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
             raise Problem(400, "invalid_request", "initialize needs an id")
         asked = convert(request.params or {}, Initialize, code=INVALID_PARAMS)
     except Problem as problem:
-        return answer(jsonrpc.failed(problem, request.id))
+        return answer(jsonrpc.error_answer(problem, request.id))
     agent = asked.client_info.name[:NAME]
     begin = partial(call.server.sessions.begin, call.tenant, served, seed=seed, agent=agent)
-    session = await begun_with(tasks, begin)
-    made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
+    session = await begin_first(tasks, begin)
+    made = answer(jsonrpc.result_answer(_greeting(session, asked), request.id))
     made.headers[SESSION] = session.id
     return made
 
 
 def _greeting(session: Session, asked: Initialize) -> dict[str, object]:
-    """What ``initialize`` is answered: its instructions are what the policy is given at the start
-    of the episode.
+    """Return the answer to ``initialize``: its instructions are what the policy is given at the
+    start of the episode.
     """
     agreed = asked.protocol_version if asked.protocol_version in VERSIONS else VERSIONS[-1]
     return {
@@ -131,7 +131,7 @@ async def _session(call: Call) -> Entry:
         Problem: 400 without the header; 404 where the tenant has no such session with this
             environment.
     """
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     if not (id_ := call.header(SESSION)):
         raise Problem(400, "no_session", f"send {SESSION}, as the answer to initialize has it")
     return await call.server.sessions.entry(call.tenant, id_, served)
@@ -140,7 +140,7 @@ async def _session(call: Call) -> Entry:
 def _methods(call: Call, id_: str) -> Mapping[str, Method]:
     """The methods of a session by name."""
     server = call.server
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
 
     async def ping(_: Params) -> object:
         return {}
@@ -149,7 +149,7 @@ def _methods(call: Call, id_: str) -> Mapping[str, Method]:
         return await tools_of(server.sessions, call.tenant, served, id_, "inputSchema")
 
     async def call_tool(params: Params) -> object:
-        action = called(params, server.limits.depth)
+        action = action_of_call(params, server.limits.depth)
         return result(await server.sessions.step(call.tenant, id_, action))
 
     return {"ping": ping, "tools/list": list_tools, "tools/call": call_tool}

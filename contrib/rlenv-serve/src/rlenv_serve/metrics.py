@@ -1,4 +1,4 @@
-"""What the server counts, as Prometheus reads it."""
+"""Counters of the server, as Prometheus reads them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from rlenv import Verdict
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 
 TRACEPARENT = ContextVar("traceparent", default="")  # header of the request that is answered
 SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
@@ -63,12 +63,24 @@ class Metrics:
         )
 
     def request(self, protocol: str, route: str, status: int, seconds: float) -> None:
-        """One request was answered."""
+        """Count an answer to a request.
+
+        Args:
+            protocol: the tag of the endpoint.
+            route: its path.
+            status: of the answer.
+            seconds: that it took.
+        """
         self._of(self._requests, protocol, route, str(status)).inc()
         self._of(self._latency, protocol).observe(seconds)
 
     def verdict(self, environment: str, verdict: Verdict) -> None:
-        """One response was judged; an unscored one counts by the kind of its fault."""
+        """Count a verdict; an unscored one counts by the kind of its fault.
+
+        Args:
+            environment: its name.
+            verdict: of the response.
+        """
         fault = verdict.fault
         outcome = "scored" if verdict.scored else f"unscored:{fault.kind if fault else 'error'}"
         self._of(self._verdicts, environment, outcome).inc()

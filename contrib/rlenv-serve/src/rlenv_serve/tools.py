@@ -1,5 +1,5 @@
 """Tools as agents see them: their listing, what a call of one is, and what it gave.  The verifier
-is none of them.
+is not one of them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import msgspec
 from rlenv import ConfigError
 from rlenv.authoring import suggest
 from rlenv_plugin_agent import Harness
+from rlenv_plugin_agent.errors import error_in
 from rlenv_plugin_agent.messages import copies
-from rlenv_plugin_agent.tools.errors import error_in
 
 from .catalog import Served
 from .http.answers import encode
 from .http.body import convert, is_deep
+from .http.keys import Tenant
 from .http.problems import Problem
 from .jsonrpc import INVALID_PARAMS
-from .keys import Tenant
 from .sessions import Action, Answer, Session, Sessions
 from .sessions.actions import SUBMIT, call, submit
 from .sessions.problems import FINISHED
@@ -33,28 +33,33 @@ FORBIDDEN = dict.fromkeys(("reset", "step", "state", "close"), "is a method of O
 ERRORS = {"unknown_tool": "tool_not_found", "arguments": "invalid_args", "timeout": "timeout"}
 
 
-class Called(msgspec.Struct):
-    """What a client says of a call."""
+class ToolCallParams(msgspec.Struct):
+    """The parameters of ``tools/call``."""
 
     name: str
     arguments: dict[str, object] | None = None
 
 
 def harness_of(served: Served) -> Harness:
-    """How episodes of the environment go."""
+    """Return the harness of an environment, the default one where it has none."""
     found = served.env.tables.get("harness")
     return found if isinstance(found, Harness) else Harness()
 
 
 def ends_with_message(served: Served) -> bool:
-    """Whether a message of the policy without calls ends an episode."""
+    """Return whether a message of the policy without calls ends an episode."""
     harness = harness_of(served)
     return harness.answering is None and harness.kind != "agentic"
 
 
-def offered(served: Served, session: Session | None = None) -> list[dict[str, object]]:
-    """The tools of an episode, or else those that every episode of the environment has; and
-    ``submit``, which says what it does in this environment."""
+def tool_schemas(served: Served, session: Session | None = None) -> list[dict[str, object]]:
+    """Return the tools of an episode, or else those that every episode of the environment has; and
+    ``submit``, which says what it does in this environment.
+
+    Args:
+        served: the environment.
+        session: of an episode; None: before one.
+    """
     found = (
         session.episode.tools
         if session
@@ -73,14 +78,22 @@ async def tools_of(
     id: str | None,  # noqa: A002 - the field's name
     schema: str,
 ) -> dict[str, object]:
-    """The tools of an episode, as of ``listing``; those of every episode where none runs."""
+    """Return the tools of an episode, as of ``listing``; those of every episode where none runs.
+
+    Args:
+        sessions: the episodes.
+        tenant: whose episode it is.
+        served: the environment.
+        id: of an episode; None: before one.
+        schema: the name that the protocol has for the schema of parameters.
+    """
     session = None
     try:
         session = await sessions.get(tenant, id) if id else None
     except Problem as problem:
         if problem.code != FINISHED:
             raise
-    return listing(offered(served, session), schema)
+    return listing(tool_schemas(served, session), schema)
 
 
 def check_names(served: Served) -> None:
@@ -98,8 +111,12 @@ def check_names(served: Served) -> None:
 
 
 def listing(tools: Sequence[Mapping[str, object]], schema: str) -> dict[str, object]:
-    """The tools, with the JSON Schema of their parameters under the name that the protocol has for
-    it.
+    """Return the tools, with the JSON Schema of their parameters under the name that the protocol
+    has for it.
+
+    Args:
+        tools: as of chat completions.
+        schema: that name.
     """
     return {
         "tools": [
@@ -113,14 +130,21 @@ def listing(tools: Sequence[Mapping[str, object]], schema: str) -> dict[str, obj
     }
 
 
-def called(params: Mapping[str, object], depth: int) -> Action:
-    """The call that the parameters of ``tools/call`` are; arguments that are nested deeper are one
-    text, which no tool takes: an error would leave the episode unscored, whenever the policy likes.
+def action_of_call(params: Mapping[str, object], depth: int) -> Action:
+    """Return the call that the parameters of ``tools/call`` are; arguments that are nested deeper
+    are one text, which no tool takes: an error would leave the episode unscored, whenever the
+    policy likes.
+
+    Args:
+        params: of ``tools/call``.
+        depth: levels of nested JSON.
 
     Raises:
         Problem: for parameters that name no tool.
     """
-    found = convert(params, Called, "expected name and arguments of a tool: ", INVALID_PARAMS)
+    found = convert(
+        params, ToolCallParams, "expected name and arguments of a tool: ", INVALID_PARAMS
+    )
     given = found.arguments or {}
     return call(
         found.name,
@@ -131,6 +155,12 @@ def called(params: Mapping[str, object], depth: int) -> Action:
 async def check_tool(sessions: Sessions, tenant: Tenant, id: str, name: object) -> None:  # noqa: A002 - the field's name
     """Reject a call of a tool that an open episode does not have, as official servers of OpenEnv
     do.
+
+    Args:
+        sessions: the episodes.
+        tenant: whose episode it is.
+        id: of the episode.
+        name: of the tool.
 
     Raises:
         Problem: 422 for such a name; as ``Sessions.get`` for an episode that is lost.
@@ -160,8 +190,8 @@ def error_of(answer: Answer) -> dict[str, str] | None:
 
 
 def result(answer: Answer) -> dict[str, object]:
-    """What a call gave, as MCP has it.  It has neither reward nor verdict: an agent could try
-    answers until one is right.
+    """Return what a call gave, as MCP has it.  It has neither reward nor verdict: an agent could
+    try answers until one is right.
     """
     texts = [text for text in (answer.text, ENDED if answer.done else "") if text]
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prometheus_client import Counter
 from rlenv import ConfigError
-from rlenv_plugin_agent.spans import Span
+from rlenv_plugin_agent.rollouts.spans import Span
 
 from .metrics import TRACEPARENT, Metrics
 
@@ -119,7 +119,7 @@ class Once(logging.Handler):
             logger.warning("traces are not written: %s %s", record.getMessage(), why)
 
 
-def _opened(path: str) -> TextIO:
+def _open_file(path: str) -> TextIO:
     opener = partial(os.open, mode=0o600)
     return open(path, "a", ROOM, "utf-8", opener=opener)
 
@@ -140,7 +140,7 @@ def begin(target: str, metrics: Metrics) -> Callable[[], None]:
 
     os.environ.setdefault("OTEL_SERVICE_NAME", "rlenv")
     try:
-        file = None if target == "otlp" else _opened(target)
+        file = None if target == "otlp" else _open_file(target)
     except OSError as error:
         raise ConfigError(
             f"--trace {target}: {error.strerror}; name a file that can be written, or otlp"

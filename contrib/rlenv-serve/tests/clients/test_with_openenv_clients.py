@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import Client, broken, running, served, single, sums
 
 pytest.importorskip(

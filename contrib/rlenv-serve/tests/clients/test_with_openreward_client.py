@@ -22,7 +22,7 @@ from official_openreward import official
 from ors_wire import echoes, joined, slow_environment, talk
 from rlenv import Environment, stage
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
 from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal

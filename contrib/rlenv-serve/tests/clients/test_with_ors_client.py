@@ -11,7 +11,7 @@ import pytest
 from cutting import cutting
 from ors_wire import echoes, slow_environment, talk
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
 from serving import SECRET, Client, broken, catalog_of, running, served, sums
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from rlenv_serve import Keys, Server
-from rlenv_serve.keys import add_key
+from rlenv_serve.http.keys import add_key
 from serving import Client, running, served, single
 
 pytest.importorskip(

@@ -8,7 +8,7 @@ from functools import partial
 
 import sqlalchemy as sa
 from rlenv_serve import Served
-from rlenv_serve.configuration.store import BASELINES, TASKS, measure, started
+from rlenv_serve.configuration.store import BASELINES, TASKS, measure, record_start
 from rlenv_serve.trajectories.store import TrajectoryStore
 
 Results = Mapping[str, Sequence[float | None]]
@@ -20,7 +20,7 @@ def use(url: str, work: Callable[[TrajectoryStore], Awaitable[None]], *served: S
 
     async def whole() -> None:
         store = TrajectoryStore(url)
-        store.opened.append(partial(started, store, served))
+        store.opened.append(partial(record_start, store, served))
         await store.open()
         try:
             await work(store)

@@ -15,8 +15,8 @@ from journals import sqlite
 from rlenv import Environment, Task, stage
 from rlenv_plugin_agent import Harness, ToolContext, tool
 from rlenv_serve import Catalog, Limits, Served
+from rlenv_serve.http.keys import LOCAL
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.keys import LOCAL
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.sessions import Sessions
 from rlenv_serve.sessions.actions import call

@@ -9,27 +9,29 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.journal import Begun, Ended, Journal, Taken
-from rlenv_serve.trajectories.finished import Finished
+from rlenv_serve.state.journal import EpisodeEnd, EpisodeStart, Journal, JournaledStep
+from rlenv_serve.trajectories.episode import FinishedEpisode
 
 Opener = Callable[[], Journal]  # another process's view of the same store, where it is shared
 
 
-def begun(number: int, *, tenant: str = "alice", key: str = "", agent: str = "me") -> Begun:
-    return Begun(f"{number:032x}", tenant, "sums", "f" * 16, "t3", "d" * 64, 7, agent, 12.5, key)
+def begun(number: int, *, tenant: str = "alice", key: str = "", agent: str = "me") -> EpisodeStart:
+    return EpisodeStart(
+        f"{number:032x}", tenant, "sums", "f" * 16, "t3", "d" * 64, 7, agent, 12.5, key
+    )
 
 
-def taken(number: int, *, key: str = "", answer: bytes = b'{"text": "6"}') -> Taken:
-    return Taken(number, b'{"kind": "say"}', answer, key)
+def taken(number: int, *, key: str = "", answer: bytes = b'{"text": "6"}') -> JournaledStep:
+    return JournaledStep(number, b'{"kind": "say"}', answer, key)
 
 
-ENDED = Ended("passed", b'{"value": 1.0}', b'{"messages": []}')
+ENDED = EpisodeEnd("passed", b'{"value": 1.0}', b'{"messages": []}')
 
 
-def row(number: int, reward: float | None = 1.0) -> Finished:
+def row(number: int, reward: float | None = 1.0) -> FinishedEpisode:
     """An episode that has ended."""
     rollout = json.dumps({"task": {"id": "t"}, "messages": [], "trace": [], "verdict": {}})
-    return Finished(
+    return FinishedEpisode(
         f"e{number}",
         "",
         "sums",

@@ -64,14 +64,14 @@ def rewards(got: Answered) -> list[object]:
 
 def lose(server: Server) -> None:
     """What is left when a process is killed: its tickets, and nobody who judges them."""
-    live = server.tickets.live
-    loop = next(iter(live.values()))[1].get_loop()
+    live = server.tickets.judge.live
+    loop = next(iter(live.values())).get_loop()
 
     def gone() -> bool:
         # Again and again: in Python 3.11 `asyncio.wait_for`, with which redis-py sends, drops a
         # cancellation that meets its result
         # (https://github.com/python/cpython/issues/86296).
-        loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in live.values()])
+        loop.call_soon_threadsafe(lambda: [task.cancel() for task in live.values()])
         return not live
 
     until(gone)

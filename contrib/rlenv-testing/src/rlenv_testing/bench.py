@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import evolve
-from rlenv.composites import Composite, Pipeline, Slot, is_function
+from rlenv.compose.composites import Composite, Pipeline, Slot, is_function
+from rlenv.compose.stages import attribute, budget_of, deadline_of
 from rlenv.environment import Environment
-from rlenv.pickling import pickled
-from rlenv.record import dumps
-from rlenv.stages import attribute, budget_of, deadline_of
-from rlenv.values import StageResult, Task, Verdict
+from rlenv.model.record import dumps
+from rlenv.model.values import StageResult, Task, Verdict
+from rlenv.runtime.pickling import pickled
 from rlenv_cli.scores import verdict_to_dict
 
 Pair = tuple[Task, str]

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlenv.plugins import registry, version
+from rlenv.plugins.registry import registry, version
 
 SCHEMA = "rlenv.certificate/1"
 Row = Mapping[str, Any]
@@ -53,7 +53,7 @@ def certified(rows: Sequence[Row]) -> bool:
 
 
 def _plugin(name: str, rows: Sequence[Row]) -> dict[str, Any]:
-    from rlenv.content import content_of
+    from rlenv.identity.content import content_of
 
     info = registry().info(name)
     own = [row for row in rows if row["stage"].partition("/")[0] == name]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 from rlenv_cli.console import amount, block, console, duration, ignore_broken_pipe, visible
 from rlenv_cli.scores import OWN_FAULTS
 
@@ -195,7 +195,7 @@ def _ready(
     names: Sequence[str], stage: str | None, laws: Sequence[str], files: tuple[str, str]
 ) -> list[Subject]:
     """What is to be checked; tells a mistake before anything runs."""
-    from rlenv.near import suggest
+    from rlenv.model.messages import suggest
 
     from .installed import subjects
     from .subject import Effort

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rlenv.composites import Composite
-from rlenv.references import FileFunction
+from rlenv.compose.composites import Composite
+from rlenv.config.references import FileFunction
 
 RUNS = {
     *("exec", "eval", "runpy.run_path", "runpy.run_module", "marshal.loads", "code.interact"),

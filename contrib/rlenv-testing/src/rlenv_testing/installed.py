@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from rlenv.errors import ConfigError, RlenvError, TaskError
+from rlenv.engine.plan import Plan
 from rlenv.hooks import Attack, Examples, Rewrite
-from rlenv.near import suggest
-from rlenv.plan import Plan
-from rlenv.plugins import makers_of, registry
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError, RlenvError, TaskError
+from rlenv.model.messages import suggest
+from rlenv.model.values import Task
+from rlenv.plugins.registry import makers_of, registry
 
 from .subject import Effort, Subject
 
@@ -195,7 +195,7 @@ def _makers(use: str, stage: Any) -> list[Any]:
 
 
 def _tasks_fit(subject: Subject, where: str) -> None:
-    from rlenv.composites import Pipeline, Slot
+    from rlenv.compose.composites import Pipeline, Slot
 
     try:
         plan = Plan(

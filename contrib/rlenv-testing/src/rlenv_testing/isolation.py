@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rlenv import plugins
-from rlenv.plugins import PluginInfo, Registry
+from rlenv.plugins import registry
+from rlenv.plugins.entry_points import PluginInfo
+from rlenv.plugins.registry import Registry
 
 
 @contextmanager
@@ -21,19 +22,19 @@ def only(*names: str, **by_hand: object) -> Iterator[Registry]:
         PluginError: when one of them is not installed or cannot be used.
     """
     kept = {"core", *names}
-    before = plugins.installed, plugins._REGISTRY
+    before = registry.installed, registry._REGISTRY
 
     def installed() -> dict[str, PluginInfo]:
         return {name: info for name, info in before[0]().items() if name in kept}
 
-    plugins.installed = installed
-    plugins._REGISTRY = Registry()
+    registry.installed = installed
+    registry._REGISTRY = Registry()
     try:
-        found = plugins.registry()
+        found = registry.registry()
         for name in names:
             found.load(name)
         for name, plugin in by_hand.items():
             found.register(plugin, name)
         yield found
     finally:
-        plugins.installed, plugins._REGISTRY = before
+        registry.installed, registry._REGISTRY = before

@@ -14,7 +14,7 @@ from _pytest.outcomes import Failed
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis.strategies import SearchStrategy
-from rlenv.values import StageResult, Task
+from rlenv.model.values import StageResult, Task
 
 from .bench import Pair, Unchecked, told
 from .subject import DRAWN, Subject

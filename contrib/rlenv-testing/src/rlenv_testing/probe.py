@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field, frozen
-from rlenv.serialization import pack, unpack
-from rlenv.stages import Attempt
+from rlenv.compose.stages import Attempt
+from rlenv.runtime.serialization import pack, unpack
 
 from .bench import Bench, Pair, said
 
@@ -189,7 +189,7 @@ def main(reply: str) -> None:
 
 def _built(origin: Any) -> Any:
     if isinstance(origin, tuple):
-        from rlenv.plugins import registry
+        from rlenv.plugins.registry import registry
 
         use, options = origin
         return registry().stage_type(use)(**options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlenv.pickling import pickled
+from rlenv.runtime.pickling import pickled
 
 from .bench import Pair, Unchecked
 from .law import Broken

@@ -23,8 +23,8 @@ from rlenv.config.files import File
 from rlenv.config.fit import Option, build, options_of
 from rlenv.config.marks import split_mark
 from rlenv.config.problems import Problems, at, of_a_stranger
-from rlenv.pickling import pickled
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
+from rlenv.runtime.pickling import pickled
 
 from .bench import Bench, Pair
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import cast
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from .subject import Subject
 

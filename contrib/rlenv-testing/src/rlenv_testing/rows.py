@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rlenv.errors import InputError
-from rlenv.rows import read_rows
-from rlenv.values import Task
+from rlenv.config.rows import read_rows
+from rlenv.model.errors import InputError
+from rlenv.model.values import Task
 
 __all__ = ["read_responses", "read_tasks"]
 

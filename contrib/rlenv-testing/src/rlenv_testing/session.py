@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 
 from .capabilities import lacking
 from .installed import subjects

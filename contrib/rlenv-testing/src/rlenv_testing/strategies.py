@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from rlenv.hooks import Rewrite
-from rlenv.values import FAULT_KINDS, Fault, Outcome, StageResult, Task, Verdict
+from rlenv.model.values import FAULT_KINDS, Fault, Outcome, StageResult, Task, Verdict
 
 NASTY = (
     "", " ", "\n", "\t \r\n", "\x00", "a\x00b", "\ud800", "\udfff\ud800", "\ufeff", "\u202e123",

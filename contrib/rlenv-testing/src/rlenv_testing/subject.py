@@ -8,10 +8,10 @@ from typing import NoReturn, cast
 
 import pytest
 from attrs import define, evolve, field, frozen
-from rlenv.errors import RlenvError
+from rlenv.compose.stages import attribute, deadline_of
 from rlenv.hooks import Attack, Examples, Rewrite
-from rlenv.stages import attribute, deadline_of
-from rlenv.values import StageResult, Task
+from rlenv.model.errors import RlenvError
+from rlenv.model.values import StageResult, Task
 
 from .bench import Bench, Pair, Unchecked
 

@@ -8,12 +8,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from rlenv.composites import as_stage
-from rlenv.errors import ConfigError, InputError
+from rlenv.compose.composites import as_stage
+from rlenv.compose.functions import is_reference
+from rlenv.config.references import refer
 from rlenv.hooks import Examples
-from rlenv.near import suggest
-from rlenv.references import is_reference, refer
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError, InputError
+from rlenv.model.messages import suggest
+from rlenv.model.values import Task
 
 from .bench import Pair
 from .rows import read_responses, read_tasks
@@ -35,7 +36,7 @@ def verifier_of(verifier: object) -> Any:
     Raises:
         ConfigError: it is none of these.
     """
-    from rlenv.composites import composite_of
+    from rlenv.compose.composites import composite_of
 
     if isinstance(verifier, str):
         found = refer(verifier, os.getcwd())

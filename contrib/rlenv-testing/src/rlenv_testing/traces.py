@@ -20,8 +20,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from rlenv.record import dumps, plain
-from rlenv.values import Task
+from rlenv.model.record import dumps, plain
+from rlenv.model.values import Task
 
 from .bench import NAME, Bench
 
@@ -142,7 +142,7 @@ def _children_now() -> list[int]:
 
 def artifacts(bench: Bench, put: set[str], got: set[str]) -> Callable[[], None]:
     """Note the artifacts that the stage puts and takes, until the function returned is called."""
-    from rlenv.stages import Attempt
+    from rlenv.compose.stages import Attempt
 
     leaf = next((leaf for leaf in bench.env._plan.leaves if leaf.path == NAME), None)
     if leaf is None or leaf.check is None:

@@ -23,7 +23,7 @@ from attrs import define, frozen
 from kit_sound import Sound, SoundAsync, SoundWorker, same, verdict
 from kit_zoo import Stateful
 from rlenv import AnyOf, Attempt, Composite, Outcome, Slot
-from rlenv.composites import Combined, Fold
+from rlenv.compose.composites import Combined, Fold
 
 # -- determinism ----------------------------------------------------------------------------------
 

@@ -40,8 +40,8 @@ def gymnasium_env(
     terminates the episode.  An unscored one truncates it, since a reward there is a number:
     ``info["unscored"]`` is true, and ``info["fault"]`` says why.
 
-    With a ``[harness]``, see ``rlenv_plugin_agent.gym.Episodes``.  The spaces are of text all the
-    same: give the object those of a game, as in ``env.action_space = Discrete(4)``.
+    With a ``[harness]``, see ``rlenv_plugin_agent.episodes.gym.Episodes``.  The spaces are of text
+    all the same: give the object those of a game, as in ``env.action_space = Discrete(4)``.
 
     Args:
         env: an Environment with tasks, the path of an env.toml, or the name of an installed
@@ -60,7 +60,7 @@ def gymnasium_env(
         raise ConfigError(f"{judge.env.name} has no tasks, and reset gives one")
     made = _env_class(judge, of_split(judge.env.tasks, split, "gymnasium_env"), max_length)
     if "harness" in judge.env.tables:
-        stepping: Callable[..., type] = import_module("rlenv_plugin_agent.gym").stepping
+        stepping: Callable[..., type] = import_module("rlenv_plugin_agent.episodes.gym").stepping
         made = stepping(made, judge.env, judge.reward, _info)
     return made()
 

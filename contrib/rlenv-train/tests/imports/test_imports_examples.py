@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from rlenv import ConfigError, Environment, Slot, Task
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 from rlenv_testing import broken_laws
 from rlenv_testing.capabilities import lacking
 from rlenv_testing.installed import subjects

@@ -4,6 +4,7 @@ for the caller.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import signal
@@ -60,7 +61,7 @@ def checked(tmp_path, submitted):
     store = SqliteStore(tmp_path / "t.sqlite")
     for line in submitted:
         name, size = line.split()
-        verdict = json.loads(store.get(name).verdict)
+        verdict = json.loads(asyncio.run(store.result(name)))
         assert verdict["value"] == pytest.approx((int(size) + 1) / 10)
     store.close()
 

@@ -21,7 +21,7 @@ from rlenv import (
     Trajectory,
     UnknownTask,
 )
-from rlenv_train.tickets import Record, SqliteStore, Tickets
+from rlenv_train.tickets import SqliteStore, Tickets
 
 TASKS = [Task(f"{n}?", answer=str(n), id=str(n)) for n in range(20)]
 
@@ -345,6 +345,31 @@ def test_a_stored_task_that_is_none_is_unscored(env, path, asked):
         assert tickets.get(ticket).verdict.value is None
 
 
+def test_a_file_of_an_earlier_release_is_read(env, path):
+    asked = {"prompt": "3?", "answer": "3", "info": {}, "id": "3", "split": "train"}
+    verdict = {"value": 0.5, "raw": None, "stopped_at": None, "fingerprint": "x", "fault": None}
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "CREATE TABLE tickets (id TEXT PRIMARY KEY, fingerprint TEXT, asked TEXT, state TEXT,"
+            " verdict TEXT)"
+        )
+        db.execute("CREATE INDEX waiting ON tickets (fingerprint) WHERE state = 'waiting'")
+        rows = [
+            ("old", env.fingerprint, json.dumps(asked | {"response": "3"}), "waiting", ""),
+            ("done", env.fingerprint, "{}", "done", json.dumps(verdict | {"results": []})),
+            ("outside", env.fingerprint, "{}", "outside", ""),
+            ("cancelled", env.fingerprint, "{}", "cancelled", ""),
+        ]
+        db.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?, ?)", rows)
+    os.chmod(path, 0o600)
+    with Tickets(env, path) as tickets:
+        assert wait(tickets.get("old")) == "done"
+        assert tickets.get("old").verdict.value == 1.0
+        assert tickets.get("done").verdict.value == 0.5
+        assert tickets.get("cancelled").poll() == "cancelled"
+        assert tickets.resolve("outside", 0.25)
+
+
 def test_a_file_of_something_else_of_others_or_behind_a_link_is_rejected(env, tmp_path):
     with sqlite3.connect(tmp_path / "other") as db:
         db.execute(TYPED)
@@ -363,7 +388,3 @@ def test_arguments_that_make_no_sense_are_errors(env, path):
     for wrong in (-1, 1.5, True):
         with pytest.raises(ConfigError):
             Tickets(env, path, judges=wrong)
-
-
-def test_a_record_has_no_verdict_before_it_is_done():
-    assert Record("id", "fingerprint", "{}", "waiting").verdict == ""

@@ -7,17 +7,24 @@ from typing import Any, TypeVar
 
 from attrs import fields
 
-from rlenv.composites import NUMBERS, Composite, Pipeline, Slot, as_stage, free_name, is_number
-from rlenv.errors import ConfigError, PluginError, RlenvError
-from rlenv.functions import function_stage
-from rlenv.near import suggest
-from rlenv.plan import Plan
-from rlenv.plugins import registry
-from rlenv.record import plain
-from rlenv.references import is_reference
-from rlenv.stages import is_stage
-from rlenv.tasks import Tasks
-from rlenv.values import Task
+from rlenv.compose.composites import (
+    NUMBERS,
+    Composite,
+    Pipeline,
+    Slot,
+    as_stage,
+    free_name,
+    is_number,
+)
+from rlenv.compose.functions import function_stage, is_reference
+from rlenv.compose.stages import is_stage
+from rlenv.engine.plan import Plan
+from rlenv.model.errors import ConfigError, PluginError, RlenvError
+from rlenv.model.messages import suggest
+from rlenv.model.record import plain
+from rlenv.model.tasks import Tasks
+from rlenv.model.values import Task
+from rlenv.plugins.registry import makers_of, registry
 
 from .fit import build, construct
 from .problems import BAD, Problems, Table, at, show
@@ -80,7 +87,9 @@ def _check_rest(slots: Sequence[Slot], tasks: Sequence[Task], problems: Problems
     sound = [slot for slot in slots if slot.stage is not None]
     try:
         if sound:
-            Plan(_Sound(sound), is_whole=len(sound) == len(slots)).check_tasks(Tasks(tasks))
+            is_whole = len(sound) == len(slots)
+            plan = Plan(_Sound(sound), is_whole=is_whole, makers_of=makers_of)
+            plan.check_tasks(Tasks(tasks))
     except ConfigError as error:
         problems.error("", error)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from rlenv.errors import ConfigError, hide
+from rlenv.model.errors import ConfigError, hide
 
 # Characters; a shorter value is hidden in paths that it is part of, not wherever it is found.
 SHORT = 8

@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
 
 from attrs import NOTHING, fields, frozen, has
 
-from rlenv.errors import ConfigError, masked
-from rlenv.near import nearest, suggest
+from rlenv.model.errors import ConfigError, masked
+from rlenv.model.messages import nearest, suggest
 
 from .files import File
 from .marks import KEY, split_mark

@@ -9,10 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
 
-from rlenv.errors import ConfigError, PluginError
-from rlenv.near import suggest, unreadable
-from rlenv.plugins import blamed, by_name, load_entry
-from rlenv.rows import decoded
+from rlenv.config.rows import decoded
+from rlenv.model.errors import ConfigError, PluginError
+from rlenv.model.messages import suggest, unreadable
+from rlenv.plugins.contract import blamed
+from rlenv.plugins.registry import by_name, load_entry
 
 from .build import build_environment
 from .problems import Problems, of_a_stranger

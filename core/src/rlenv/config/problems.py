@@ -12,8 +12,8 @@ from typing import Final, Never, TypeAlias, cast
 
 from attrs import define, field
 
-from rlenv.errors import ConfigError, RlenvError, reject
-from rlenv.references import refer
+from rlenv.config.references import refer
+from rlenv.model.errors import ConfigError, RlenvError, reject
 
 Table: TypeAlias = Mapping[str, object]
 BAD: Final[Never] = cast("Never", object())  # what is made where a problem was noted; of any type

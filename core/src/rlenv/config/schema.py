@@ -10,33 +10,20 @@ field may be set only if its type or its mark says that it is safe: see ``marks`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
-from rlenv.composites import is_name, number_wanted
-from rlenv.errors import PluginError
-from rlenv.near import suggest
-from rlenv.plugins import by_name, load_entry
+from rlenv.compose.composites import is_name, number_wanted
+from rlenv.model.errors import PluginError
+from rlenv.model.messages import nearest, suggest
+from rlenv.plugins.registry import by_name, load_entry
 
 from .fit import build
 from .marks import Safe, Unsafe
 from .problems import Problems, Table, at
-
-_AGENT = "rlenv-plugin-agent"
-_TASKS = "rlenv-plugin-tasks"
-# whose tables these are in the design, where no installed plugin claims them
-OWNERS = {
-    "harness": _AGENT,
-    "state": _AGENT,
-    "config": _AGENT,
-    "mcp": _AGENT,
-    "skills": _AGENT,
-    "subagent": _AGENT,
-    "curriculum": _TASKS,
-}
 
 
 def _must_be(wanted: str, holds: Callable[[Any], object]) -> Callable[..., None]:
@@ -158,10 +145,20 @@ def claimed(mapping: Table, own: Collection[str], problems: Problems) -> dict[st
                 found[key] = build(cls, mapping[key], where, problems)
             except PluginError as error:
                 problems.add(where, str(error))
-        elif key in OWNERS:
-            missing = f"[{key}] is a table of {OWNERS[key]}, which is not installed"
-            problems.add(where, f"{missing}; install it from its source, or remove the table")
         else:
-            hint = suggest(str(key), {*own, *claims, *OWNERS}, what="valid keys are")
-            problems.add(where, f"unknown key; {hint}")
+            problems.add(where, _unclaimed(str(key), mapping[key], {*own, *claims}))
     return found
+
+
+def _unclaimed(key: str, value: object, names: Collection[str]) -> str:
+    """Describe a key that neither core nor an installed plugin claims, and what to do."""
+    is_table = isinstance(value, Mapping) or (
+        isinstance(value, list) and all(isinstance(each, Mapping) for each in value)
+    )
+    if not is_table or nearest(key, names) or not key.isidentifier():
+        return f"unknown key; {suggest(key, names, what='valid keys are')}"
+    return (
+        f"no installed plugin claims [{key}]: install the one that does (in a clone of rlenv,"
+        f" `grep -l '^{key} = ' */*/pyproject.toml` names its folder, for pip install), or remove"
+        " the table"
+    )

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, frozen
 
-from rlenv.errors import InputError, RlenvError, first_lines
-from rlenv.near import suggest
-from rlenv.rows import scan_rows
-from rlenv.tasks import task_hash
-from rlenv.values import Task
+from rlenv.config.rows import scan_rows
+from rlenv.model.errors import InputError, RlenvError, first_lines
+from rlenv.model.messages import suggest
+from rlenv.model.tasks import task_hash
+from rlenv.model.values import Task
 
 from .files import File
 from .fit import build, check_options
@@ -98,7 +98,7 @@ def _texts(spec: object) -> Iterator[str]:
 
 
 def _source(entry: TasksEntry, problems: Problems) -> Iterator[tuple[int, object]]:
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     source = registry().parts("task-source", entry.use or "")
     check_options(source, entry.options, "tasks.options", problems)

@@ -49,8 +49,8 @@ def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None
 
 
 def _error(target: str, failed: Failed) -> Exception:
-    from rlenv.errors import VerifierFault, WorkExceeded
-    from rlenv.values import Fault
+    from rlenv.model.errors import VerifierFault, WorkExceeded
+    from rlenv.model.values import Fault
 
     if failed.kind in ("timeout", "memory", "crash") and failed.mark >= 0:
         return WorkExceeded(failed.kind, f"{target}: {failed.message}")

@@ -48,7 +48,7 @@ class Pool:
         memory_mb: memory of one worker beyond its start, MiB; None is 2048, 0 no limit (Linux
             only).  It is private writable memory, a thread's stack included, or shared memory;
             files in memory that no process maps are not counted.
-        secret: what ``rlenv.secret`` answers in the workers.
+        secret: what ``rlenv.identity.secret`` answers in the workers.
         env: None gives the workers the whole environment; names give them what ``visible_env``
             says.
         grace_period: seconds that an item may take outside ``report.begin`` and ``end``.

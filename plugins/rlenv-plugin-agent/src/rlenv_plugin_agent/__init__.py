@@ -23,25 +23,26 @@ from collections.abc import Mapping
 
 from rlenv.hooks import hookimpl
 
-from .actions import ActionError
-from .answers import Observe
 from .clients import ContextExceeded, EndpointError, endpoint, token_endpoint
-from .episode import Episode
+from .episodes.config import Budgets, Config
+from .episodes.episode import Episode
+from .episodes.harness import Harness
+from .episodes.steps import Step, Stop, Turn
+from .episodes.user import End
+from .errors import EpisodeError, ToolError
 from .messages import Reply, call, calls
-from .replaying import Divergence, areplay, replay
+from .messages.actions import ActionError
 from .rollouts import Policy, Rollout, arollout, arollouts, rollout, rollouts
-from .samples import Sample
+from .rollouts.replay import Divergence, areplay, replay
+from .rollouts.samples import Sample
 from .state.database import Database
 from .state.final import FinalState
 from .state.held import Files
 from .state.world import World
-from .steps import Call, Step, Stop, Turn
-from .tables import Budgets, Config, Harness
 from .tools.context import ToolContext
-from .tools.errors import EpisodeError, ToolError
+from .tools.observations import Call, Observe
 from .tools.subagent import Child, subagent
 from .tools.tool import Tool, tool
-from .user import End
 
 __all__ = [
     "RLENV_API", "ActionError", "Budgets", "Call", "Child", "Config", "ContextExceeded", "Database",
@@ -57,13 +58,13 @@ RLENV_API = 1
 
 @hookimpl
 def rlenv_parts() -> Mapping[str, Mapping[str, object]]:
-    """The probe with which rlenv-auditor plays episodes."""
+    """Return the probe with which rlenv-auditor plays episodes."""
     return {"probe": {"policies": "rlenv_plugin_agent.policies.earning:probes"}}
 
 
 @hookimpl
 def rlenv_stages() -> Mapping[str, str]:
-    """The stages, as targets that are imported when they are used."""
+    """Return the stages, as targets that are imported when they are used."""
     return {
         "state": "rlenv_plugin_agent.stages.state:State",
         "turns": "rlenv_plugin_agent.stages.turns:Turns",
@@ -72,7 +73,7 @@ def rlenv_stages() -> Mapping[str, str]:
 
 @hookimpl
 def rlenv_examples() -> Mapping[str, object]:
-    """Responses that are surely right and surely wrong."""
+    """Return responses that are surely right and surely wrong."""
     from .stages.examples import examples
 
     return examples()

@@ -9,11 +9,11 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state.access import quoted, tables_of
 from rlenv_plugin_agent.state.compare import TooManyChanges
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
-from rlenv_plugin_agent.tools.errors import ToolError
 
 SCHEMA = '''
 CREATE TABLE plain(a, b TEXT COLLATE NOCASE);

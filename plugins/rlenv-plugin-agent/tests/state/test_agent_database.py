@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 from rlenv import ConfigError
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state import database as module
 from rlenv_plugin_agent.state.access import Access, tables_of
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
-from rlenv_plugin_agent.tools.errors import ToolError
 
 SHOP = """
 CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, note TEXT, state TEXT DEFAULT 'open');

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from rlenv import Environment
 from rlenv_plugin_agent import Rollout, World, call, rollout
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state.access import Access, tables_of
 from rlenv_plugin_agent.state.compare import differences_as_json
 from rlenv_plugin_agent.state.database import Database
-from rlenv_plugin_agent.tools.errors import ToolError
 
 NOTES = "CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT);"
 GENERATED = (

@@ -18,12 +18,12 @@ from attrs import evolve
 from growth import assert_growth
 from rlenv import Environment
 from rlenv_plugin_agent import Rollout, World, call, rollout
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state import compare
 from rlenv_plugin_agent.state.access import tables_of
 from rlenv_plugin_agent.state.compare import TooManyChanges, differences_as_json
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
-from rlenv_plugin_agent.tools.errors import ToolError
 
 SCHEMA = (
     "CREATE TABLE log(n INTEGER PRIMARY KEY, what TEXT); CREATE TABLE notes(id INTEGER PRIMARY KEY,"

@@ -20,7 +20,7 @@ from rlenv import ConfigError, Environment, Task
 from rlenv.authoring import File
 from rlenv_plugin_agent import Database, Rollout, World, call, replay, rollout
 from rlenv_plugin_agent.policies.earning import _apart
-from rlenv_plugin_agent.records import from_row, to_row
+from rlenv_plugin_agent.rollouts.records import from_row, to_row
 from rlenv_plugin_agent.state import persistent
 from rlenv_plugin_agent.state.held import Held
 from rlenv_plugin_agent.state.persistent import read_log

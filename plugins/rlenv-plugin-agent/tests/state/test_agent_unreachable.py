@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rlenv import Environment
 from rlenv_plugin_agent import Episode, call, rollout
-from rlenv_plugin_agent.gym import DRAWS, stepping
-from rlenv_plugin_agent.tools.errors import EpisodeError, UnreachableTask
+from rlenv_plugin_agent.episodes.gym import DRAWS, stepping
+from rlenv_plugin_agent.errors import EpisodeError, UnreachableTask
 
 TASKS = "\n".join(
     f"""

@@ -11,10 +11,10 @@ import pytest
 from rlenv import ConfigError, Environment, Task
 from rlenv.authoring import File
 from rlenv_plugin_agent import Config, Database, Episode, Rollout, call, rollout, rollouts
+from rlenv_plugin_agent.episodes.config import Budgets, Schedule
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.state.persistent import read_log
 from rlenv_plugin_agent.state.table import State
-from rlenv_plugin_agent.tables import Budgets, Schedule
 
 SCHEMA = (
     "CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1,"

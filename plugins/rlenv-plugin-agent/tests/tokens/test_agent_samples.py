@@ -11,7 +11,7 @@ from rlenv import ConfigError, Outcome, StageResult, Tokens, Trajectory, Verdict
 from rlenv_plugin_agent.clients.render import Renderer
 from rlenv_plugin_agent.clients.sampling import Conversation, Sampled, TokenPolicy
 from rlenv_plugin_agent.clients.server import Server
-from rlenv_plugin_agent.samples import samples_of
+from rlenv_plugin_agent.rollouts.samples import samples_of
 from rlenv_plugin_agent.tools.subagent import Child
 from rlenv_train import token_sequences
 from token_model import TEMPLATES, TOKENIZER, encode, end_of, source

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Outcome, Task
 from rlenv.sandbox import get
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.drive.box import Box
 from rlenv_plugin_code.stages.run import Run

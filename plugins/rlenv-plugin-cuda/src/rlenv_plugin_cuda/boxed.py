@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen, validators
 from rlenv import Task, TaskError
-from rlenv.authoring import Unsafe
+from rlenv.authoring import Safe, Unsafe, suggest
 from rlenv.sandbox import TIERS, Isolation
 
 from .box import Box
@@ -15,29 +15,37 @@ from .choosing import HALVES, NAMES, lacking
 from .reading import kernel_of
 from .spec import Kernel
 
-__all__ = ["HOSTS", "Boxed", "Running", "free"]
+__all__ = ["Boxed", "Running", "is_host"]
 
-HOSTS = ("plan", "jailed")
-
+# Values of options that were removed, and what to use instead.
+_REMOVED_BACKENDS = {
+    "simulator": 'numba\'s simulator is no longer a backend; use backend = "interpreter", which'
+    " checks all that it did"
+}
+_REMOVED_HOSTS = {
+    "jailed": "host code is no longer run; remove the option, and have responses launch their"
+    " kernels by a plan, `def run(*inputs, *outputs)`; code/run verifies host code"
+}
 _READY = ("jail", "process", "remote")  # what they need is looked for when tasks load
 
 
-def free(kernel: Kernel, task: Task) -> None:
-    """Refuse languages whose host code is not run.
+def _one_of(names: Sequence[str], removed: Mapping[str, str]) -> Callable[..., None]:
+    """An attrs validator: one of `names`; says what replaces a value that was removed."""
 
-    Raises:
-        TaskError: naming the task and what to do.
-    """
-    if kernel.lang != "numba":
-        raise TaskError(
-            f'option host = "jailed" runs host code of numba answers only, not of {kernel.lang};'
-            ' use host = "plan"',
-            task.id,
-        )
+    def check(_instance: object, _attribute: object, value: object) -> None:
+        if value in names:
+            return
+        hint = removed.get(value) if isinstance(value, str) else None
+        raise ValueError(hint or suggest(str(value), names, what="there are"))
+
+    return check
 
 
 def _doc(text: str) -> dict[str, Any]:
     return {"doc": text}
+
+
+is_host = _one_of(("plan",), _REMOVED_HOSTS)  # of the option ``host``
 
 
 @frozen(kw_only=True)
@@ -123,9 +131,9 @@ class Boxed:
 class Running(Boxed):
     """The options of a stage that runs answers."""
 
-    backend: str = field(
+    backend: Safe[str] = field(
         default="auto",
-        validator=validators.in_(NAMES),
+        validator=_one_of(NAMES, _REMOVED_BACKENDS),
         metadata=_doc(f"{', '.join(NAMES)}; auto: what finds most, by language and size"),
     )
     small: int = field(

@@ -23,7 +23,6 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
     "numba": {
         "interpreter": f"{_HOME}.backends.interpreter:Interpreter",
         "njit": f"{_HOME}.backends.njit:Njit",
-        "simulator": f"{_HOME}.backends.simulator:Simulator",
         "gpu": f"{_HOME}.gpu.backend:Gpu",
     },
     "triton": {

@@ -16,7 +16,7 @@ from .choosing import Backend, chosen
 from .programs import Bad, program_in
 from .spec import Kernel
 
-__all__ = ["TRIES", "free_runs", "readable", "runs_of", "shifted"]
+__all__ = ["TRIES", "readable", "runs_of", "shifted"]
 
 TRIES = 3
 
@@ -30,23 +30,6 @@ def readable(attempt: Attempt, kernel: Kernel) -> Program | Bad:
     if isinstance(found, Bad) or attempt.find(Program) == found:
         return found
     return refused(found) or found
-
-
-async def free_runs(attempt: Attempt, kernel: Kernel, box: Box) -> Runs:
-    """What comes of a response's host code and kernels, whatever they are, on the cases that its
-    key draws.
-
-    Raises:
-        VerifierFault: the sandbox broke on every try.
-    """
-    from .backends.free import Free
-
-    program = program_in(attempt, kernel.lang)
-    if isinstance(program, Bad):
-        return Runs("none", refused=program.said, line=program.line)
-    cases = cases_of(kernel, attempt.key())
-    found = await _tried(Free(), program, kernel, cases, box)
-    return _together([(list(range(len(cases))), found)], len(cases))
 
 
 async def runs_of(attempt: Attempt, kernel: Kernel, box: Box, name: str, small: int) -> Runs:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Exit, Profile
 from rlenv_plugin_sandbox.jail import Jail
 

@@ -15,7 +15,7 @@ import attrs
 import pytest
 import sandbox_serving
 from rlenv import sandbox as port
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Exit, Profile, Sandbox, Session, Workspace
 from sandbox_memory import Memory
 

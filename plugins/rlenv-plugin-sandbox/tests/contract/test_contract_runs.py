@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import rlenv_plugin_sandbox
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import TIERS, Profile, Session, rank
 
 

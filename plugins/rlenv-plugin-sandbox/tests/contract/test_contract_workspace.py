@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Entry, Profile, Session, Workspace, WorkspaceError
 
 # Programs leave it to their interpreter to close files; with the adapter in memory that is the

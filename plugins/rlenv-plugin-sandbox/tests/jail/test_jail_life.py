@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile, Session
 from rlenv_plugin_sandbox.jail import Jail, cgroups
 from rlenv_plugin_sandbox.process import Process

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.jail import Jail, advice, cgroups, setup, slot
 from rlenv_plugin_sandbox.process import Process
@@ -28,7 +28,7 @@ os.setresuid({n}, {n}, {n})
 sys.path[:0] = {path!r}
 try:
     import rlenv_plugin_sandbox.jail as jail
-    from rlenv.errors import ConfigError
+    from rlenv.model.errors import ConfigError
     from rlenv.sandbox import Profile
 except (ImportError, OSError) as problem:
     print("skip", problem)
@@ -162,7 +162,7 @@ def test_a_jail_that_is_refused_is_a_mistake_to_be_mended_not_a_fault(
 def test_a_zygote_that_dies_before_it_is_ready_is_a_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from rlenv.errors import VerifierFault
+    from rlenv.model.errors import VerifierFault
 
     guest = tmp_path / "zygote.py"
     guest.write_text("raise SystemExit(3)")

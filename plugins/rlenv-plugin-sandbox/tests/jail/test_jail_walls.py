@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 
 ATTEMPTS = """
 import ctypes, os, socket

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from attrs import evolve, field, frozen
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Reply, Result, Severity

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_auditor.bench import Bench
 from rlenv_auditor.golds import elsewhere

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from rlenv.model.values import Task
 from rlenv.text import visible
-from rlenv.values import Task
 
 from rlenv_auditor.bench import Bench
 from rlenv_auditor.responses import table, written

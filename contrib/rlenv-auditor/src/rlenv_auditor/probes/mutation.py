@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from attrs import evolve, frozen
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Finding, Result

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Finding, Reply, Result

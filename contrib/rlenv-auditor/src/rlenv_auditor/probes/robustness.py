@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from attrs import evolve
-from rlenv.values import Task
+from rlenv.model.values import Task
 from rlenv_testing import costly_responses
 
 from rlenv_auditor.bench import Bench

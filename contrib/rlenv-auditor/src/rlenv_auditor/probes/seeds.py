@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_auditor.bench import Bench
 from rlenv_auditor.model import Result

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from rlenv.errors import InputError
-from rlenv.record import dumps, plain
+from rlenv.model.errors import InputError
+from rlenv.model.record import dumps, plain
 
 from rlenv_auditor.conclusion import conclusion
 from rlenv_auditor.model import Finding, Result, Scorecard

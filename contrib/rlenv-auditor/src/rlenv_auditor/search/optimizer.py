@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from attrs import define, evolve, field
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Finding, Reply, Result

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from rlenv.errors import ConfigError
-from rlenv.functions import READERS
-from rlenv.values import Task, Verdict
+from rlenv.compose.functions import READERS
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Task, Verdict
 
 from .forms import Group
 from .signatures import attempted, awaited

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from attrs import fields
-from rlenv.errors import RlenvError
-from rlenv.record import dumps, plain
-from rlenv.values import Outcome, StageResult, Task, Verdict
+from rlenv.model.errors import RlenvError
+from rlenv.model.record import dumps, plain
+from rlenv.model.values import Outcome, StageResult, Task, Verdict
 
 from .forms import read
 from .loading import Loaded, loaded

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
-from rlenv.values import Trajectory
+from rlenv.model.values import Trajectory
 
 __all__ = ["Group", "conversation", "group", "read", "retold"]
 

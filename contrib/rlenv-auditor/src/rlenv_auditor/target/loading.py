@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
-from rlenv.composites import Composite
-from rlenv.errors import ConfigError
-from rlenv.near import suggest
-from rlenv.references import is_reference, refer
-from rlenv.stages import METHODS, attribute, deadline_of
-from rlenv.values import Task
+from rlenv.compose.composites import Composite
+from rlenv.compose.functions import is_reference
+from rlenv.compose.stages import METHODS, attribute, deadline_of
+from rlenv.config.references import refer
+from rlenv.model.errors import ConfigError
+from rlenv.model.messages import suggest
+from rlenv.model.values import Task
 from rlenv_testing import read_tasks
 
 from rlenv_auditor.conclusion import FEW
@@ -197,7 +198,7 @@ def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:
     Where several stages decide, the examples of one say nothing of the whole; what checks a form
     only rewards constants too.
     """
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     tasks = list(env.tasks)
     right = defaultdict[str, list[str]](list)

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from attrs import frozen
-from rlenv.composites import Composite
-from rlenv.values import Task, Verdict
+from rlenv.compose.composites import Composite
+from rlenv.model.values import Task, Verdict
 
 from .forms import conversation
 

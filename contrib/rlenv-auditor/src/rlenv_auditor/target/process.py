@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any, Self
 
 from attrs import field, frozen
-from rlenv.errors import ConfigError
-from rlenv.values import Task
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Task
 
 from rlenv_auditor.model import Reply
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from typing import Any
 
+from rlenv.compose.stages import Attempt
+from rlenv.config.references import FileFunction
 from rlenv.environment import Environment
-from rlenv.references import FileFunction
-from rlenv.stages import Attempt
 
 from .wire import task_from
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from rlenv.composites import as_stage
-from rlenv.errors import ConfigError
-from rlenv.functions import FunctionStage, function_stage
-from rlenv.stages import Attempt
-from rlenv.values import Task, Trajectory
+from rlenv.compose.composites import as_stage
+from rlenv.compose.functions import FunctionStage, function_stage
+from rlenv.compose.stages import Attempt
+from rlenv.model.errors import ConfigError
+from rlenv.model.values import Task, Trajectory
 
 __all__ = ["SIGNATURES", "attempted", "awaited", "caller", "converses"]
 

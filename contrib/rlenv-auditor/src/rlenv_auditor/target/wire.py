@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rlenv.record import plain
-from rlenv.values import Task
+from rlenv.model.record import plain
+from rlenv.model.values import Task
 
 __all__ = ["dump", "load", "task_from", "task_to"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
-from rlenv.near import suggest
+from rlenv.model.messages import suggest
 
 from rlenv_cli.console import forgiving, visible
 from rlenv_cli.mistakes import Mistake
@@ -25,7 +25,7 @@ def command(*, plugins: tuple[str, ...]) -> None:
     of the plugin `sandbox`, or of each PLUGIN, and loads no other plugin. Exit status 1 if
     something essential fails.
     """
-    from rlenv.plugins import installed
+    from rlenv.plugins.registry import installed
 
     from rlenv_cli.machine.checks import findings
 

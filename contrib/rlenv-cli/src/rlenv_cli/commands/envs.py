@@ -14,7 +14,7 @@ def command() -> None:
     """List the environments of installed distributions (entry-point group rlenv.environments)."""
     from rich.box import SIMPLE
     from rich.table import Table
-    from rlenv.plugins import entries
+    from rlenv.plugins.registry import entries
 
     out = console()
     found = sorted(entries(GROUP), key=lambda entry: (entry.name, entry.distribution))

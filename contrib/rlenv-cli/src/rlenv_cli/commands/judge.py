@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from rlenv.environment import Environment
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli import environments
 from rlenv_cli.console import amount, console, ignore_broken_pipe, one_line, visible

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rlenv.plugins import GROUP, entries
+from rlenv.plugins.registry import GROUP, entries
 
 from rlenv_cli.console import one_line, visible
 from rlenv_cli.mistakes import Mistake

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import click
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_cli import environments
 from rlenv_cli.console import forgiving, typed

@@ -9,8 +9,8 @@ from traceback import format_exception
 
 import click
 from attrs import field, frozen
-from rlenv.errors import PluginError
-from rlenv.plugins import PluginInfo
+from rlenv.model.errors import PluginError
+from rlenv.plugins.entry_points import PluginInfo
 
 from rlenv_cli.console import block, console, one_line, visible
 
@@ -57,7 +57,7 @@ def command(*, verbose: bool) -> None:
 
 
 def _tried() -> Iterator[Tried]:
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     with redirect_stdout(sys.stderr):  # what a plugin prints while it is imported is not the list
         for info in registry().infos():
@@ -65,7 +65,7 @@ def _tried() -> Iterator[Tried]:
 
 
 def _try(name: str) -> Tried:
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     known = registry()
     try:

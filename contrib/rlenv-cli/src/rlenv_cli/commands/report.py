@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 
 from rlenv_cli import environments
 from rlenv_cli.console import amount, ignore_broken_pipe, visible

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import click
-from rlenv.composites import NUMBERS, Composite, Slot
+from rlenv.compose.composites import NUMBERS, Composite, Slot
 
 from rlenv_cli import environments
 from rlenv_cli.console import amount, block, console, one_line, visible

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import attrs
 import click
 from rlenv.authoring import File
-from rlenv.errors import PluginError
-from rlenv.stages import deadline_of
+from rlenv.compose.stages import deadline_of
+from rlenv.model.errors import PluginError
 
 from rlenv_cli.console import console, one_line, visible
 
@@ -37,7 +37,7 @@ def command(*, name: str | None) -> None:
     """List the stages of all plugins or of one (math), or show the options of one stage
     (math/equal).
     """
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     out = console()
     if name is not None and "/" in name:
@@ -71,7 +71,7 @@ def _list(out: Console, plugins: list[str], *, strict: bool) -> None:
 
 
 def _rows(plugin: str) -> Iterator[tuple[str, str, str]]:
-    from rlenv.plugins import registry
+    from rlenv.plugins.registry import registry
 
     for short in sorted(registry().stages(plugin)):
         use = f"{plugin}/{short}"
@@ -201,7 +201,7 @@ def first_sentence(cls: Any) -> str:
 
 
 def _phase(cls: Any) -> str:
-    from rlenv.composites import Composite
+    from rlenv.compose.composites import Composite
 
     if isinstance(cls, type) and issubclass(cls, Composite):
         return "composite"

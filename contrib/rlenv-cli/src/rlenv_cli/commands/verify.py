@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import click
-from rlenv.errors import InputError
-from rlenv.near import no_such_file
-from rlenv.values import Trajectory
+from rlenv.model.errors import InputError
+from rlenv.model.messages import no_such_file
+from rlenv.model.values import Trajectory
 
 from rlenv_cli import environments
 from rlenv_cli.console import forgiving, one_line, reason, typed

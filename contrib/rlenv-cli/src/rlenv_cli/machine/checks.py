@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from attrs import frozen
-from rlenv.errors import RlenvError
-from rlenv.values import Fault, Task, Verdict
+from rlenv.model.errors import RlenvError
+from rlenv.model.values import Fault, Task, Verdict
 from rlenv.workers import usable_cpus
 
 from rlenv_cli.console import duration, one_line
@@ -59,7 +59,7 @@ def findings(plugins: Sequence[str]) -> Iterator[Finding]:
 
 
 def _python() -> Finding:
-    from rlenv.plugins import version
+    from rlenv.plugins.registry import version
 
     said = (
         f"{platform.python_implementation()} {platform.python_version()}, rlenv"
@@ -96,7 +96,7 @@ def _installed() -> Iterator[Finding]:
 
 def _plugins() -> Iterator[Finding]:
     """What is installed, from metadata: ``rlenv plugins`` loads it."""
-    from rlenv.plugins import installed
+    from rlenv.plugins.registry import installed
 
     for info in installed().values():
         why = f": {one_line(info.error, 300)}" if info.error else ""
@@ -133,7 +133,7 @@ def _sandboxes(plugin: str) -> Iterator[Finding]:
 
 
 def _secret() -> Finding:
-    from rlenv.secret import key_id, state_folder
+    from rlenv.identity.secret import key_id, state_folder
 
     source = "RLENV_SECRET" if os.environ.get("RLENV_SECRET") else f"{state_folder()}/secret"
     try:
@@ -165,7 +165,7 @@ def cpu_quota(root: Path = Path("/sys/fs/cgroup")) -> float | None:
 
 def _probe(stage: object, seconds: float, memory_mb: int | None = None) -> tuple[Verdict, float]:
     """The verdict of one attempt in a worker, and the seconds it took."""
-    from rlenv.composites import Slot
+    from rlenv.compose.composites import Slot
     from rlenv.environment import Environment
 
     slots = [Slot("probe", stage, timeout=seconds)]

@@ -14,8 +14,8 @@ Line = tuple[str, str, bool]  # which sandbox, what it says, whether it can be u
 
 def diagnoses(plugin: str) -> Iterator[Line]:
     """What each sandbox of this plugin says of itself, or why it says nothing."""
-    from rlenv.errors import PluginError
-    from rlenv.plugins import registry
+    from rlenv.model.errors import PluginError
+    from rlenv.plugins.registry import registry
 
     try:
         names = list(registry().supplied(plugin, "rlenv_parts").get("sandbox") or {})

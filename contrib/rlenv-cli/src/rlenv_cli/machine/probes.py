@@ -6,8 +6,8 @@ import time
 from typing import ClassVar
 
 from attrs import frozen
-from rlenv.stages import Attempt
-from rlenv.values import Outcome
+from rlenv.compose.stages import Attempt
+from rlenv.model.values import Outcome
 
 
 @frozen

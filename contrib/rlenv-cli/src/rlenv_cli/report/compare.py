@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import visible
 from rlenv_cli.scores.stats import Cluster, mean_variance, student_t

@@ -53,7 +53,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def _brief(value: Any) -> str:
-    from rlenv.record import dumps
+    from rlenv.model.record import dumps
 
     return dumps(value)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import amount, visible
 from rlenv_cli.scores.file import Header, ScoresReader, incomplete

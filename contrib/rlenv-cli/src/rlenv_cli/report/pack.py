@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from rlenv.record import dumps
+from rlenv.model.record import dumps
 
 from rlenv_cli.scores.records import ScoreRow
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import reason, visible
 

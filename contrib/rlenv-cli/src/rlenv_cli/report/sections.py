@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from rlenv.plugins import registry
+from rlenv.plugins.registry import registry
 
 from .markup import esc, section
 

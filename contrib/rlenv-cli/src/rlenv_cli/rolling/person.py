@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, cast
 
 from attrs import define, field
-from rlenv.near import suggest
+from rlenv.model.messages import suggest
 
 from rlenv_cli.console import amount, block, is_terminal, one_line, typed, visible
 from rlenv_cli.environments import parse_value

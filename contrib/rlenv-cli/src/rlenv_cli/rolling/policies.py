@@ -15,9 +15,9 @@ from traceback import extract_tb
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
-from rlenv.errors import RlenvError
-from rlenv.record import dumps
-from rlenv.references import FileFunction, refer
+from rlenv.config.references import FileFunction, refer
+from rlenv.model.errors import RlenvError
+from rlenv.model.record import dumps
 
 from rlenv_cli.console import one_line
 from rlenv_cli.mistakes import Mistake

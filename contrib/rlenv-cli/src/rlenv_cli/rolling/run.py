@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 from attrs import define, field
-from rlenv.errors import RlenvError
-from rlenv.values import Task
+from rlenv.model.errors import RlenvError
+from rlenv.model.values import Task
 
 from rlenv_cli.needed import plugin
 from rlenv_cli.scores.file import Header

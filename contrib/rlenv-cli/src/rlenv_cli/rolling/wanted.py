@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from attrs import frozen
 from rlenv.environment import Environment
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_cli.console import one_line
 from rlenv_cli.mistakes import Mistake

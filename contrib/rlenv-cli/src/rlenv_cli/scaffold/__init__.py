@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attrs import frozen
-from rlenv.errors import ConfigError
+from rlenv.model.errors import ConfigError
 
 HERE = Path(__file__).parent
 LICENSES = {"mit": "MIT", "apache-2.0": "Apache-2.0", "none": ""}

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hmac
 import os
 
-from rlenv.errors import InputError
-from rlenv.secret import key_id
+from rlenv.identity.secret import key_id
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import visible
 

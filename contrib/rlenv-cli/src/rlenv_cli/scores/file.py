@@ -13,7 +13,7 @@ from types import NoneType, TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from attrs import asdict, frozen
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
 

@@ -9,13 +9,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from attrs import frozen
-from rlenv.errors import InputError, UnknownTask
-from rlenv.values import Task, Trajectory
+from rlenv.model.errors import InputError, UnknownTask
+from rlenv.model.values import Task, Trajectory
 
 from .responses import Source, rows
 
 if TYPE_CHECKING:
-    from rlenv.tasks import Tasks
+    from rlenv.model.tasks import Tasks
 
 
 @frozen

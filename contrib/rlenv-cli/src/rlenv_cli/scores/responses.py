@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import one_line, reason, visible
 
@@ -94,7 +94,7 @@ def survey(path: Path, shown: str, *, grouped: bool = False) -> Source:
 
 def rows(path: Path, shown: str) -> Iterator[Mapping[str, Any]]:
     """The rows as dicts, errors naming the file as the person knows it."""
-    from rlenv.rows import read_rows
+    from rlenv.config.rows import read_rows
 
     try:
         for _, record in read_rows(path, ("response", "task", "prompt")):

@@ -40,8 +40,8 @@ OWN_FAULTS = {
 }
 
 
-# How a fault names a variable that its worker lacks (rlenv.checks), and how clients of models name
-# theirs.
+# How a fault names a variable that its worker lacks (rlenv.engine.checks), and how clients of
+# models name theirs.
 _MISSING = re.compile(r"the environment variable (\S+) is not there")
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 

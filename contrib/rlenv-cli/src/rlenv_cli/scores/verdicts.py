@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from attrs import asdict
-from rlenv.composites import Composite, Slot, is_number
-from rlenv.stages import attribute
-from rlenv.values import Fault, Outcome, StageResult, Verdict, unit_score
+from rlenv.compose.composites import Composite, Slot, is_number
+from rlenv.compose.stages import attribute
+from rlenv.model.values import Fault, Outcome, StageResult, Verdict, unit_score
 
 from .records import FaultRecord, OutcomeRecord, ResultRecord, StageRecord, VerdictRecord
 

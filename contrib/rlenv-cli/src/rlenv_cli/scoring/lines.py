@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rlenv.record import dumps
-from rlenv.values import Fault, Verdict
+from rlenv.model.record import dumps
+from rlenv.model.values import Fault, Verdict
 
 from rlenv_cli.scores.items import Bad, Good, Item
 from rlenv_cli.scores.records import ScoreRow

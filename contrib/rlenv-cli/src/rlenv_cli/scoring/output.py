@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from attrs import frozen
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import amount, visible
 from rlenv_cli.scores.chain import Chain

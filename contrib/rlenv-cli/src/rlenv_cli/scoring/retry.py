@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from attrs import evolve
-from rlenv.errors import InputError
+from rlenv.model.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
 from rlenv_cli.scores.chain import Chain, unlinked

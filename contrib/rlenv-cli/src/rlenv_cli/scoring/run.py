@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from attrs import define, field
-from rlenv.errors import RlenvError
+from rlenv.model.errors import RlenvError
 
 from rlenv_cli.console import reason, visible
 from rlenv_cli.mistakes import Mistake

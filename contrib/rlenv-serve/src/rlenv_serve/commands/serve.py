@@ -19,19 +19,19 @@ from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.commands.processes import Processes, end_with_parent
-from rlenv_serve.database import END as DATABASE_END
+from rlenv_serve.commands.visible_logs import show_visibly
+from rlenv_serve.http.keys import Keys, add_key
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.origin import is_loopback
-from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.listening import Connections, raise_file_limit
 from rlenv_serve.server import Server
 from rlenv_serve.sessions.session import CLOSE
 from rlenv_serve.sessions.sessions import LAST
-from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
+from rlenv_serve.state.database import END as DATABASE_END
 from rlenv_serve.tracing import LAST as TRACE_LAST
 from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
-from rlenv_serve.visible_logs import show_visibly
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -174,7 +174,7 @@ def command(
         return
     if not envs:
         raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
-    known = _known(keys, host, operator=operator)
+    known = _client_keys(keys, host, operator=operator)
     with ExitStack() as opened:
         quota = _quota() if sandboxes else None
         if quota and listen_on is None:
@@ -185,9 +185,9 @@ def command(
                 with _bound(host, port) as bound:
                     raise SystemExit(Processes(bound, workers, LONGEST_END).run())
             end_with_parent()
-        catalog = Catalog(_served(each, opened) for each in envs)
+        catalog = Catalog(_load_served(each, opened) for each in envs)
         journal = open_journal(state)
-        kept = TrajectoryStore(trajectories or _beside(state))
+        kept = TrajectoryStore(trajectories or _default_trajectories(state))
         server = Server(
             catalog, keys=known, limits=_limits(limits), journal=journal, trajectories=kept
         )
@@ -203,7 +203,7 @@ def command(
 
 def _application(server: Server, *, sandboxes: bool, alone: bool) -> ASGIApp:
     from rlenv_serve.app import application
-    from rlenv_serve.sandboxes import routes
+    from rlenv_serve.routes.sandboxes import routes
 
     app = application(server)
     if sandboxes:
@@ -227,7 +227,7 @@ def _warn(state: str, kept: TrajectoryStore) -> None:
         click.echo(f"rlenv: warning: {MEMORY}", err=True)
 
 
-def _known(keys: Path | None, host: str, *, operator: bool) -> Keys:
+def _client_keys(keys: Path | None, host: str, *, operator: bool) -> Keys:
     """The keys of clients.
 
     Raises:
@@ -272,7 +272,7 @@ def _limits(given: tuple[str, ...]) -> Limits:
     return made
 
 
-def _served(given: str, opened: ExitStack) -> Served:
+def _load_served(given: str, opened: ExitStack) -> Served:
     """``NAME=ENV`` or ``ENV``, loaded."""
     name, equals, path = given.partition("=")
     if Path(given).is_file():
@@ -288,7 +288,7 @@ def _served(given: str, opened: ExitStack) -> Served:
     return Served((name if equals else env.name).lower(), env)
 
 
-def _beside(state: str) -> str:
+def _default_trajectories(state: str) -> str:
     return f"{state}-trajectories" if state.startswith("sqlite:") else "memory:"
 
 
@@ -297,7 +297,10 @@ def _check_shared(state: str, trajectories: str | None) -> None:
     Raises:
         UsageError: for a store that is the memory of one process.
     """
-    for option, url in (("--state", state), ("--trajectories", trajectories or _beside(state))):
+    for option, url in (
+        ("--state", state),
+        ("--trajectories", trajectories or _default_trajectories(state)),
+    ):
         if url == "memory:":
             raise click.UsageError(
                 f"--workers above 1 needs a store that processes share: add {option} sqlite:PATH"

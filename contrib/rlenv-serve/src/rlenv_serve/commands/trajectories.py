@@ -60,7 +60,7 @@ def command(*, what: str, rest: tuple[str, ...], url: str, pass_mark: float) -> 
                     f"there is no trajectory {rest[found.index(None)]!r:.80}; a query lists the ids"
                     " that there are"
                 )
-            _show(*compare(*found))  # type: ignore[arg-type] # none is None
+            _show(*compare(*found))  # type: ignore[arg-type] # both are there
         case "export", (target,):
             click.echo(f"{amount(export(store.scan(), Path(target)), 'row')} in {target}")
         case query, () if " " in query:

@@ -1,5 +1,5 @@
-"""Which verifiers were served and what models reach on tasks, in the database of the trajectories,
-so that SQL can join all.
+"""Keeps which verifiers were served and what models reach on tasks, in the database of the
+trajectories, so that SQL can join all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from rlenv import ConfigError
 
 from rlenv_serve.catalog import Served, stages
-from rlenv_serve.database import Database, storable
+from rlenv_serve.state.database import Database, storable
 
 from .migrations.versions import r1, r2
 
@@ -27,9 +27,14 @@ SCRIPTS = "rlenv_serve:configuration/migrations"
 MADE = sa.table("rlenv_revision", sa.column("version_num"))
 
 
-def started(database: Database, catalog: Iterable[Served], connection: sa.Connection) -> None:
+def record_start(database: Database, catalog: Iterable[Served], connection: sa.Connection) -> None:
     """Make the tables where there are none, and keep that these environments are served from now
     on.
+
+    Args:
+        database: of the connection.
+        catalog: the environments.
+        connection: in a transaction.
     """
     migrate(connection)
     now = time.time()
@@ -60,6 +65,13 @@ def measure(
 ) -> None:
     """Keep the rewards of a model's attempts at tasks, in place of those that it had with the
     verifier that is served.
+
+    Args:
+        database: of the connection.
+        served: the environment.
+        model: a name that the client gives it.
+        results: rewards of attempts, by the id of the task; None where one is unscored.
+        connection: in a transaction.
 
     Raises:
         Problem: 404 for a task that there is not.

@@ -1,1 +1,1 @@
-"""What every protocol over HTTP shares: requests, answers, errors, keys and limits."""
+"""The part of HTTP that every protocol shares: bodies, answers, errors, keys, limits and turns."""

@@ -40,5 +40,10 @@ class Json(Response):
 
 
 def answer(value: object, status: int = 200) -> Response:
-    """A response with this value, or the response itself."""
+    """Return a response with this value, or the response itself.
+
+    Args:
+        value: anything, or a response.
+        status: of HTTP, for a value.
+    """
     return value if isinstance(value, Response) else Json(encode(value), status)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from .problems import Problem, invalid
 
 T = TypeVar("T")
-# Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and
+# Escapes of JSON: whole pairs of surrogates, one of which alone is not a character (group 1), and
 # others.  What a policy wrote may hold one, and the whole request would be refused.
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -24,7 +24,7 @@ _SURROGATES = re.compile(
 )
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which programs on Windows write
 REPLACED = rb"\ufffd"
-# A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more
+# A text of JSON.  Possessive, and without need of a closing quote: what is not JSON costs no more
 # than what is.
 _TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _ALIKE = bytes.maketrans(b"{}", b"[]")
@@ -43,7 +43,11 @@ MESSAGE = 500  # characters of a decoder's message
 
 
 async def read(request: Request, limit: int) -> bytes:
-    """The whole body.
+    """Read the whole body.
+
+    Args:
+        request: with the body.
+        limit: bytes.
 
     Raises:
         ClientDisconnect: where the body ends early.
@@ -123,7 +127,7 @@ def decode(
 
 
 def _plain(body: bytes) -> bytes:
-    """What Python writes and JSON lacks, as texts."""
+    """Replace what Python writes and JSON lacks by texts."""
     found = json.loads(body, parse_constant=str, parse_float=_number, parse_int=_number)
     return json.dumps(found, ensure_ascii=False).encode()
 
@@ -198,7 +202,7 @@ def check_members(given: Iterable[str], known: Sequence[str], status: int = 422)
 def convert(
     value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True
 ) -> T:
-    """What was decoded as a value of another type.
+    """Convert what was decoded to a value of another type.
 
     Args:
         value: decoded.
@@ -208,7 +212,7 @@ def convert(
         strict: texts are not read as numbers.
 
     Raises:
-        Problem: 422 for a value that is none of the type.
+        Problem: 422 for a value of another type.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -222,8 +226,13 @@ def too_deep(depth: int) -> Problem:
 
 
 def is_deep(body: bytes, depth: int) -> bool:
-    """Whether valid JSON is nested more than ``depth`` levels deep, by its brackets: of wide values
-    there are too many to visit each."""
+    """Return whether valid JSON is nested more than ``depth`` levels deep, by its brackets: of wide
+    values there are too many to visit each.
+
+    Args:
+        body: valid JSON.
+        depth: levels.
+    """
     if body.count(b"[") + body.count(b"{") <= depth:
         return False
     left = _TEXTS.sub(b"", body).translate(_ALIKE, _OTHERS)

@@ -42,7 +42,7 @@ def check_origin(headers: Mapping[str, str], *, keyless: bool) -> None:
 
 @lru_cache(256)
 def is_loopback(host: str) -> bool:
-    """Whether this name or address reaches its own machine alone."""
+    """Return whether this name or address reaches its own machine alone."""
     if host == "localhost":
         return True
     try:

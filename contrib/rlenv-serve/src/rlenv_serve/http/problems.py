@@ -56,15 +56,15 @@ class Problem(Exception):
 
 
 async def result_or_problem(work: Awaitable[T], what: str) -> T | Problem:
-    """What the work gives; the ``Problem`` that it raises; for any other exception 500, and the log
-    says which.
+    """Return what the work gives, or the ``Problem`` that it raises; for any other exception 500,
+    and the log says which.
 
     Args:
         work: for a client.
         what: it is, for the log.
 
     Raises:
-        ClientDisconnect: nobody waits for it any more.
+        ClientDisconnect: the client has gone.
     """
     try:
         return await work
@@ -83,5 +83,19 @@ def not_found(what: str) -> Problem:
 
 
 def invalid(detail: str, status: int = 422) -> Problem:
-    """A request that was understood and asks for what there is not."""
+    """Make the problem of a request that was understood and asks for what there is not.
+
+    Args:
+        detail: what was expected, and what to do.
+        status: of HTTP.
+    """
     return Problem(status, "invalid", detail)
+
+
+def key_reused() -> Problem:
+    """Make 409 for an idempotency key that was used for something else."""
+    return Problem(
+        409,
+        "key_reused",
+        "this Idempotency-Key was used for another request: draw a new one for each request",
+    )

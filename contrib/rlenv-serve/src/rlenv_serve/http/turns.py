@@ -1,5 +1,5 @@
-"""Whose turn it is: every tenant runs so much at the same time, and those that wait take turns by
-tenant.
+"""Requests take turns: every tenant runs so much at the same time, and those that wait take turns
+by tenant.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from contextlib import asynccontextmanager
 from attrs import define
 from rlenv.workers import usable_cpus
 
-from rlenv_serve.settings import Limits
-
+from .limits import Limits
 from .problems import Problem
 
 # Seconds of work of one tenant, for each core, that may wait for workers before another's.
@@ -102,7 +101,12 @@ class Turns:
             raise
 
     def give(self, tenant: str, cost: float = 0.0) -> None:
-        """Give a place back, to those that wait."""
+        """Give a place back, to those that wait.
+
+        Args:
+            tenant: the name of the one that had it.
+            cost: as it was taken.
+        """
         running = self.running[tenant]
         running.count -= 1
         running.cost -= cost
@@ -114,7 +118,7 @@ class Turns:
 
     @property
     def queue(self) -> int:
-        """How many wait."""
+        """Number of those that wait."""
         return sum(map(len, self.waiting.values()))
 
     def _is_free(self, tenant: str, cost: float) -> bool:

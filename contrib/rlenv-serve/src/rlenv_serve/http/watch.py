@@ -50,7 +50,7 @@ class Watch:
             self._looks.cancel()
         assert self._task is not None
         if self._why and not self._task.uncancel() and kind is asyncio.CancelledError:
-            raise self._why from None  # nobody else cancelled it too
+            raise self._why from None  # only this cancelled it
 
     def _begin(self) -> None:
         self._alarm.set(self, max(0.0, self._seconds - FIRST), self._end)

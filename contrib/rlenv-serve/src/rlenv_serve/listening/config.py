@@ -1,4 +1,4 @@
-"""How uvicorn runs a server."""
+"""The configuration with which uvicorn runs a server."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Close: TypeAlias = Callable[[], object]
 
 @frozen
 class Patience:
-    """How long a client may take.
+    """Times that a client may take.
 
     Args:
         head: seconds for the head of a request, from its first byte or from the start of the
@@ -105,7 +105,12 @@ class Connections:
         return True
 
     def waits(self, connection: object, close: Close) -> None:
-        """The server waits for a request of this connection: it may be closed for another one."""
+        """The server waits for a request of this connection: it may be closed for another one.
+
+        Args:
+            connection: that waits.
+            close: closes it.
+        """
         if name := self._peer_of.get(connection):
             self._peers[name].waiting[connection] = close
 

@@ -17,7 +17,7 @@ OTHERS = 128  # files of stores, workers and logs
 
 @frozen
 class FileLimit:
-    """How many files this process may have open, and what follows for connections.
+    """The number of files that this process may have open, and what follows for connections.
 
     Args:
         files: the soft limit.

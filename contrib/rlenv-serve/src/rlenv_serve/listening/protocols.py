@@ -1,4 +1,4 @@
-"""Uvicorn's protocols with limits: it has none for how long a client may take, nor for how many
+"""Uvicorn's protocols with limits: it lacks one for how long a client may take, and for how many
 there are.
 """
 
@@ -148,7 +148,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     @property
     def is_answering(self) -> bool:
-        """Whether a request of this connection is being answered."""
+        """True while a request of this connection is being answered."""
         cycle: RequestResponseCycle | None = self.cycle  # None before the first request
         return cycle is not None and not cycle.response_complete
 
@@ -174,9 +174,9 @@ class LimitedHttp(HttpToolsProtocol):
     def _set(self, seconds: float | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if seconds is None else self.loop.call_later(seconds, self._late)
+        self._timer = None if seconds is None else self.loop.call_later(seconds, self._end_if_late)
 
-    def _late(self) -> None:
+    def _end_if_late(self) -> None:
         """The time is up, unless a body that an answer waits for came fast enough, or the server
         has paused it.
         """
@@ -207,7 +207,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     @property
     def _is_next(self) -> bool:
-        """Whether what is written next answers the request of which something lacks."""
+        """True where what is written next answers the request of which something lacks."""
         if self._lacks == HEAD:
             return not self.is_answering
         if self._lacks == BODY:

@@ -1,21 +1,17 @@
-"""What clients of OpenEnv send in ``reset`` and ``step``, and what they are answered."""
+"""Data of ``reset`` and ``step``, as clients of OpenEnv send them, and of their answers."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-import msgspec
-from rlenv import Task
+from collections.abc import Mapping
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
 from rlenv_serve.http.body import check_members, convert, is_deep
+from rlenv_serve.http.limits import Name
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say, text_of
-from rlenv_serve.sessions.problems import UNREACHABLE, unreachable
-from rlenv_serve.settings import Name, Seed
+from rlenv_serve.sessions.choice import TaskChoice
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
 LIST_TOOLS = "list_tools"
@@ -24,19 +20,15 @@ SAID = ("answer", "message")
 VALUE = "value"  # of a game
 CALL_MEMBERS = ("type", "tool_name", "arguments")
 METADATA = "metadata"  # that the actions of official clients have, and nothing reads
-TRAIN = "train"
-DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them impossible
 
 
-class Reset(msgspec.Struct):
+class Reset(TaskChoice):
     """The data of ``reset``.
 
     Args:
-        task_id: of the task; without one, ``seed`` picks it.
-        seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from
-            0, counted around; without a seed it is any.
-        split: of the tasks that the seed picks from; by default ``train``; where there is none of
-            that name it has to be named.
+        task_id: as of ``TaskChoice``.
+        seed: as of ``TaskChoice``.
+        split: as of ``TaskChoice``.
         episode_id: what the client calls the episode.
         any_action: whether every object that a step brings is an action.  By default it is, since a
             policy may have written it: an error would leave the episode unscored, whenever the
@@ -45,16 +37,17 @@ class Reset(msgspec.Struct):
             not is a result over JSON-RPC too, and no error.
     """
 
-    task_id: str | None = None
-    seed: Seed | None = None
-    split: str | None = None
     episode_id: Name | None = None
     any_action: bool | None = None
 
 
 def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
-    """What the data of ``reset`` asks for; a reference to a task, as other routes give it, is such
-    data.
+    """Return what the data of ``reset`` asks for; a reference to a task, as other routes give it,
+    is such data.
+
+    Args:
+        served: the environment.
+        data: of the frame.
 
     Raises:
         Problem: 422 for data that is not, and for members that there are not: a misspelled
@@ -67,56 +60,13 @@ def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
     return convert(data, Reset)
 
 
-def tasks_of(served: Served, asked: Reset) -> tuple[Sequence[Task], int]:
-    """The task that was asked for, and the seed of its episode, which is drawn where there is none.
-
-    Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played
-    where a persistent world makes those before them impossible.
-
-    Raises:
-        Problem: 404 for a task that there is not; 422 for a split that there is not, and where
-            there is no split ``train`` and none was asked for: tasks of another one are not drawn
-            unasked.
-    """
-    seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
-    split = asked.split
-    if asked.task_id is not None:
-        return [served.task(asked.task_id)], seed
-    if not served.splits:
-        raise invalid(f"{served.name} has no tasks to draw from")
-    name = TRAIN if split is None else split
-    if name not in served.splits:
-        remedy = "; name one as split" if split is None else ""
-        raise invalid(
-            f"no split is named {name!r:.80}; there are {', '.join(served.splits)}{remedy}"
-        )
-    tasks = served.splits[name]
-    draws = range(seed, seed + min(DRAWS, len(tasks)))
-    return [tasks[number % len(tasks)] for number in draws], seed
-
-
-async def begun_with(tasks: Sequence[Task], begin: Callable[[Task], Awaitable[Session]]) -> Session:
-    """Begin an episode with the first of the tasks that a persistent world leaves possible.
+def check_action(served: Served, data: Mapping[str, object]) -> None:
+    """Reject data of ``step`` that has no form of an action of the environment, since the program
+    that sends it has a mistake: as a message, it would end the episode with 0.
 
     Args:
-        tasks: as of ``tasks_of``.
-        begin: an episode of a task.
-
-    Raises:
-        Problem: 503 where all are impossible; as ``begin`` besides.
-    """
-    for task in tasks:
-        try:
-            return await begin(task)
-        except Problem as problem:
-            if problem.code != UNREACHABLE:
-                raise
-    raise unreachable(len(tasks))
-
-
-def check_action(served: Served, data: Mapping[str, object]) -> None:
-    """Reject data of ``step`` whose members are none of the environment's forms of an action, as
-    the program that sends it has a mistake: as a message, it would end the episode with 0.
+        served: the environment.
+        data: of the frame.
 
     Raises:
         Problem: 422 for members that there are not, or where what is needed lacks.
@@ -138,7 +88,12 @@ def check_action(served: Served, data: Mapping[str, object]) -> None:
 
 
 def problem_of(served: Served, data: Mapping[str, object]) -> str:
-    """What is wrong with the members of an action, as of ``check_action``; "" where nothing is."""
+    """Return what ``check_action`` has against an action; "" where it is right.
+
+    Args:
+        served: the environment.
+        data: of the frame.
+    """
     try:
         check_action(served, data)
     except Problem as problem:
@@ -149,7 +104,7 @@ def problem_of(served: Served, data: Mapping[str, object]) -> str:
 def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
     """The action that the data of ``step`` is, whatever it is.
 
-    An object that is none of the forms is a message: its one text where it has one, since a program
+    An object of another form is a message: its one text where it has one, since a program
     may have misspelled ``answer``, and else its JSON.
 
     Args:
@@ -177,7 +132,7 @@ def _arguments_of(given: object) -> Mapping[str, object]:
 
 
 def tool_of(data: Mapping[str, object]) -> str | None:
-    """The tool that an action calls; None where it is no call."""
+    """The tool that an action calls; None where it is not a call."""
     if data.get("type") == CALL_TOOL or "tool_name" in data:
         return text_of(data.get("tool_name", ""))
     return None
@@ -185,14 +140,14 @@ def tool_of(data: Mapping[str, object]) -> str | None:
 
 def first_seen(session: Session) -> dict[str, object]:
     """The observation of ``reset``."""
-    seen = _seen(session.first)
+    seen = _result_data(session.first)
     seen["text"] = (
         str(session.first.messages[-1].get("content") or "") if session.first.messages else ""
     )
     return observation({**seen, "task_id": session.begun.task, "episode_id": session.id})
 
 
-def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, object]:
+def step_observation(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, object]:
     """The observation of ``step``, with the reward at the end.
 
     Args:
@@ -210,7 +165,7 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
             f"the episode ended without a score, because its verifier failed ({answer.fault}): do"
             " not count it",
         )
-    seen = _seen(answer)
+    seen = _result_data(answer)
     if tool is not None:
         error = error_of(answer)
         text = answer.text or (ENDED if answer.done else "")
@@ -224,10 +179,16 @@ def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, obje
 def observation(
     seen: object, reward: float | None = None, *, done: bool = False
 ) -> dict[str, object]:
-    """What a frame is answered with."""
+    """Return the data of a frame that answers another one.
+
+    Args:
+        seen: by the policy.
+        reward: at the end; None before it.
+        done: the episode has ended.
+    """
     return {"observation": seen, "reward": reward, "done": done}
 
 
-def _seen(answer: Answer) -> dict[str, object]:
+def _result_data(answer: Answer) -> dict[str, object]:
     seen: dict[str, object] = {"messages": answer.messages, "text": answer.text}
     return seen if answer.value is None else {**seen, "value": answer.value}

@@ -21,7 +21,7 @@ LIMIT = 429
 
 
 class Frame(msgspec.Struct):
-    """What a client sends; the type says what the data is."""
+    """A frame of a client; the type says what the data is."""
 
     type: str = ""
     data: object = {}
@@ -47,7 +47,12 @@ def error_frame(problem: Problem, code: str = "") -> str:
 
 
 def frame(kind: str, data: object) -> str:
-    """A frame as text."""
+    """Make a frame as text.
+
+    Args:
+        kind: its type.
+        data: anything.
+    """
     return encode({"type": kind, "data": data}).decode()
 
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import INVALID_PARAMS, Method, Params
-from rlenv_serve.keys import Tenant
 from rlenv_serve.server import Server
-from rlenv_serve.tools import ENDED, called, check_tool, result, tools_of
+from rlenv_serve.tools import ENDED, action_of_call, check_tool, result, tools_of
 
-from .sessions import OpenEnvSession
+from .sessions import OpenEnvSession, OpenEnvSessions
 
 
 def methods(
     server: Server, tenant: Tenant, served: Served, own: OpenEnvSession | None = None
 ) -> Mapping[str, Method]:
-    """What one request may call, by name.
+    """Return the methods that one request may call, by name.
 
     Args:
         server: for episodes.
@@ -34,16 +34,20 @@ def methods(
             raise Problem(
                 422, INVALID_PARAMS, "session_id is needed; openenv/session/create gives one"
             )
-        return await server.openenv.get(tenant, served, given)
+        return await OpenEnvSessions.of(server).get(tenant, served, given)
 
     async def create(_: Params) -> object:
-        return {"session_id": (own or await server.openenv.open(tenant, served, attached=False)).id}
+        return {
+            "session_id": (
+                own or await OpenEnvSessions.of(server).open(tenant, served, attached=False)
+            ).id
+        }
 
     async def close(params: Params) -> object:
         closed = await session(params)
         if closed is own or closed.attached:
             raise Problem(409, "invalid_request", "a WebSocket uses this session: close that first")
-        await server.openenv.close(closed)
+        await OpenEnvSessions.of(server).close(closed)
         return {"session_id": closed.id, "closed": True}
 
     async def list_tools(params: Params) -> object:
@@ -55,10 +59,10 @@ def methods(
 
     async def call_tool(params: Params) -> object:
         asked = own or await session(params)
-        action = called(params, server.limits.depth)
+        action = action_of_call(params, server.limits.depth)
         if asked.episode and asked.any_action is not True:
             await check_tool(server.sessions, tenant, asked.episode, params["name"])
-        answer = await server.openenv.step(asked, action)
+        answer = await OpenEnvSessions.of(server).step(asked, action)
         # Official clients return ``data``, where there is any.
         told = result(answer)
         return told if told["isError"] else {**told, "data": answer.text or ENDED}

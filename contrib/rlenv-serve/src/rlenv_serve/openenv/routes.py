@@ -11,10 +11,10 @@ from typing import NoReturn
 import msgspec
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import respond
-from rlenv_serve.tools import harness_of, offered
+from rlenv_serve.server.endpoint import Call, Endpoint
+from rlenv_serve.tools import harness_of, tool_schemas
 
 from .actions import CALL_TOOL, Reset
 from .methods import methods
@@ -28,13 +28,13 @@ TEXT = {"type": "string"}
 
 async def health(call: Call) -> object:
     """The environment is served."""
-    call.server.catalog.named(call.path["env"])
+    call.server.catalog.lookup(call.path["env"])
     return {"status": "healthy"}
 
 
 async def metadata(call: Call) -> object:
     """For people: a name, a description and a version."""
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     told = f"{harness_of(served).kind}, {len(served.env.tasks):,} tasks, served by rlenv"
     return {
         "name": served.name,
@@ -71,7 +71,7 @@ async def schema(call: Call) -> object:
         "done": {"type": "boolean"},
     }
     return {
-        "action": _action(call.server.catalog.named(call.path["env"])),
+        "action": _action(call.server.catalog.lookup(call.path["env"])),
         "observation": _object("Observation", [], seen),
         "state": _object("State", ["step_count"], state),
         "reset": own["Reset"],
@@ -80,12 +80,12 @@ async def schema(call: Call) -> object:
 
 async def names(call: Call) -> object:
     """The one environment that this address has."""
-    return [call.server.catalog.named(call.path["env"]).name]
+    return [call.server.catalog.lookup(call.path["env"]).name]
 
 
 async def rpc(call: Call) -> object:
     """Sessions and tools; each error is one of JSON-RPC, at status 200."""
-    served = call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.lookup(call.path["env"])
     return await respond(call.body, methods(call.server, call.tenant, served))
 
 
@@ -95,7 +95,7 @@ async def stateful(call: Call) -> NoReturn:
         Problem: 409.  Official servers make a new environment for each of these requests, so that
             no step follows another.
     """
-    call.server.catalog.named(call.path["env"])
+    call.server.catalog.lookup(call.path["env"])
     raise Problem(
         409,
         "stateful",
@@ -116,7 +116,7 @@ def _action(served: Served) -> dict[str, object]:
         if harness.user is not None:
             fields["value"] = {"description": "An action of a game, in place of a message."}
         return _object("Say", [field], fields)
-    names = [each["name"] for each in offered(served)]
+    names = [each["name"] for each in tool_schemas(served)]
     fields = {
         "type": {"const": CALL_TOOL, "default": CALL_TOOL},
         "tool_name": {

@@ -11,13 +11,15 @@ from secrets import token_hex
 from attrs import define, field
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server import Server
 from rlenv_serve.sessions import Action, Answer, Session, Sessions
+from rlenv_serve.sessions.choice import begin_first, tasks_of
 from rlenv_serve.sessions.problems import FULL
-from rlenv_serve.settings import Limits
 
-from .actions import Reset, begun_with, tasks_of
+from .actions import Reset
 
 # seconds after which a session that was made over HTTP, and is not asked, makes room for another
 LEFT = 60.0
@@ -53,7 +55,7 @@ class OpenEnvSession:
 class OpenEnvSessions:
     """The sessions of a server.
 
-    A session without a WebSocket ends when nobody has used it for ``limits.idle``, or when its
+    A session without a WebSocket ends when it was not used for ``limits.idle``, or when its
     tenant has no room for another.
 
     Args:
@@ -66,8 +68,18 @@ class OpenEnvSessions:
         self._limits = limits
         self._open: dict[str, OpenEnvSession] = {}
 
+    @classmethod
+    def of(cls, server: Server) -> OpenEnvSessions:
+        """Return the sessions of this server."""
+        return server.part(cls, lambda: cls(server.sessions, server.limits))
+
     async def open(self, tenant: Tenant, served: Served, *, attached: bool) -> OpenEnvSession:
-        """A new session.
+        """Open a new session.
+
+        Args:
+            tenant: whose session it is.
+            served: its environment.
+            attached: a WebSocket makes it for itself.
 
         Raises:
             Problem: 429 when the tenant has too many.
@@ -94,8 +106,14 @@ class OpenEnvSessions:
         *,
         attach: bool = False,
     ) -> OpenEnvSession:
-        """A session of this tenant; an open episode of it, by its id, is one too, also after a
-        restart.
+        """Return a session of this tenant; an open episode of it, by its id, is one too, also after
+        a restart.
+
+        Args:
+            tenant: whose session it is.
+            served: its environment.
+            id: of the session, or of its episode.
+            attach: a WebSocket uses it from now on.
 
         Raises:
             Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as
@@ -103,7 +121,7 @@ class OpenEnvSessions:
         """
         playing = (each for each in self._open.values() if each.episode == id)
         session = (
-            self._open.get(id) or next(playing, None) or await self._resumed(tenant, served, id)
+            self._open.get(id) or next(playing, None) or await self._resume(tenant, served, id)
         )
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
@@ -116,6 +134,10 @@ class OpenEnvSessions:
     async def reset(self, session: OpenEnvSession, asked: Reset) -> Session:
         """Begin an episode; the last one is forgotten, unless it has ended.
 
+        Args:
+            session: of the episode.
+            asked: the task, and the name of the episode.
+
         Raises:
             Problem: as ``Sessions.begin``, and 404 for a task that there is not.
         """
@@ -124,7 +146,7 @@ class OpenEnvSessions:
         await self._forget(session)
         while True:
             try:
-                begun = await begun_with(tasks, begin)
+                begun = await begin_first(tasks, begin)
                 session.episode = begun.id
                 session.name = asked.episode_id
                 session.any_action = asked.any_action
@@ -134,7 +156,11 @@ class OpenEnvSessions:
                     raise
 
     async def step(self, session: OpenEnvSession, action: Action) -> Answer:
-        """The policy acts.
+        """Let the policy act.
+
+        Args:
+            session: with an episode.
+            action: of the policy.
 
         Raises:
             Problem: 409 before ``reset``; as ``Sessions.step`` besides.
@@ -163,19 +189,22 @@ class OpenEnvSessions:
         self._open.pop(session.id, None)
         await self._forget(session)
 
-    async def forget_silent(self) -> None:
-        """End the sessions without a WebSocket that nobody has used for ``limits.idle``."""
+    async def sweep(self) -> None:
+        """End the sessions without a WebSocket that were not used for ``limits.idle``."""
         old = time.monotonic() - self._limits.idle
         for session in [*self._open.values()]:
             if not session.attached and session.used < old:
                 await self.close(session)
+
+    async def close_all(self) -> None:
+        """Leave the sessions as they are: their episodes are those of ``Sessions``."""
 
     def detach(self, session: OpenEnvSession) -> None:
         """The WebSocket of a session is gone; another may be attached."""
         session.attached = False
         session.used = time.monotonic()
 
-    async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
+    async def _resume(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
         await self._sessions.entry(tenant, id, served)
         await self._sessions.get(tenant, id)
         session = await self.open(tenant, served, attached=False)

@@ -27,12 +27,12 @@ from .actions import (
     observation,
     problem_of,
     reset_of,
-    stepped,
+    step_observation,
     tool_of,
 )
 from .frames import error_frame, frame, read_frame
 from .methods import methods
-from .sessions import OpenEnvSession
+from .sessions import OpenEnvSession, OpenEnvSessions
 
 logger = logging.getLogger("rlenv_serve")
 PATH = "/openenv/{env}/ws"
@@ -56,17 +56,17 @@ class Player:
             if message["type"] == "websocket.disconnect":
                 return
             started = time.perf_counter()
-            found = await result_or_problem(self._answered(message.get("text")), "a frame")
+            found = await result_or_problem(self._answer(message.get("text")), "a frame")
             if found is None:
                 if self.session.own:
-                    await self.server.openenv.close(self.session)
+                    await OpenEnvSessions.of(self.server).close(self.session)
                 await socket.close()
                 return
             status = found.status if isinstance(found, Problem) else 200
             await socket.send_text(error_frame(found) if isinstance(found, Problem) else found)
             self.server.metrics.request("openenv", PATH, status, time.perf_counter() - started)
 
-    async def _answered(self, text: str | None) -> str | None:
+    async def _answer(self, text: str | None) -> str | None:
         """The frame that answers one; None for the end."""
         asked = read_frame(text)
         kind = asked.type
@@ -74,7 +74,7 @@ class Player:
         if kind == "close":
             return None
         if kind == "state":
-            return frame("state", await self.server.openenv.state(self.session))
+            return frame("state", await OpenEnvSessions.of(self.server).state(self.session))
         if kind == "mcp":
             own = self.session
             return frame(
@@ -92,7 +92,9 @@ class Player:
 
     async def _reset(self, data: Mapping[str, object]) -> object:
         return first_seen(
-            await self.server.openenv.reset(self.session, reset_of(self.session.served, data))
+            await OpenEnvSessions.of(self.server).reset(
+                self.session, reset_of(self.session.served, data)
+            )
         )
 
     async def _step(self, data: Mapping[str, object]) -> object:
@@ -115,15 +117,22 @@ class Player:
                 "%s: an action of OpenEnv is of no known form: %s", session.served.name, wrong
             )
         action = action_of(session.served, data, self.server.limits.depth)
-        return stepped(tool_of(data), await self.server.openenv.step(session, action), wrong)
+        return step_observation(
+            tool_of(data), await OpenEnvSessions.of(self.server).step(session, action), wrong
+        )
 
 
 async def talk(server: Server, socket: WebSocket) -> None:
-    """Speak with one client until it, the server or its time ends."""
+    """Speak with one client until it, the server or its time ends.
+
+    Args:
+        server: of the connection.
+        socket: not accepted yet.
+    """
     try:
         check_origin(socket.headers, keyless=server.keys.tenants is None)
         tenant = server.keys.tenant(socket.headers)
-        served = server.catalog.named(socket.path_params["env"])
+        served = server.catalog.lookup(socket.path_params["env"])
     except Problem as problem:
         await socket.send_denial_response(problem.response())
         return
@@ -132,9 +141,9 @@ async def talk(server: Server, socket: WebSocket) -> None:
     with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client is gone
         try:
             session = await (
-                server.openenv.get(tenant, served, id_, attach=True)
+                OpenEnvSessions.of(server).get(tenant, served, id_, attach=True)
                 if id_
-                else server.openenv.open(tenant, served, attached=True)
+                else OpenEnvSessions.of(server).open(tenant, served, attached=True)
             )
         except Problem as problem:
             await socket.send_text(error_frame(problem, "SESSION_ERROR"))
@@ -145,7 +154,7 @@ async def talk(server: Server, socket: WebSocket) -> None:
         except TimeoutError:
             await socket.close(GOING_AWAY, "no frame came")
         finally:
-            server.openenv.detach(session)
+            OpenEnvSessions.of(server).detach(session)
 
 
 def socket_route(server: Server) -> WebSocketRoute:

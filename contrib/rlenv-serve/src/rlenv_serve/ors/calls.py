@@ -8,8 +8,8 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import Problem, invalid, not_found
+from rlenv_serve.server.endpoint import Call
 from rlenv_serve.sessions import Answer, Session
 from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.sessions.actions import call as action_of
@@ -20,7 +20,8 @@ from rlenv_serve.verify.run import Run, made_run
 
 from . import blocks
 from .blocks import Object
-from .life import opened, scores_groups, sid_of
+from .life import scores_groups, session_of, sid_of
+from .sessions import OrsSessions
 from .sse import HEADERS, failure, stream
 
 # Why a call is not made, by the code of the problem; others are errors of the stream.
@@ -53,13 +54,13 @@ class Group(msgspec.Struct):
 
 async def call_tool(call: Call) -> object:
     """Call a tool of the session."""
-    _, found = await opened(call)
-    return _streamed(call, call.read(ToolCall).task_id, partial(_called, call, found))
+    _, found = await session_of(call)
+    return _stream_events(call, call.read(ToolCall).task_id, partial(_call_tool, call, found))
 
 
 async def score_group(call: Call) -> object:
     """Score responses to the session's task."""
-    served, found = await opened(call)
+    served, found = await session_of(call)
     if not scores_groups(served):
         raise not_found(
             f"{served.name} does not implement score_group: its verdicts need more than the text of"
@@ -71,10 +72,10 @@ async def score_group(call: Call) -> object:
         raise invalid(f"candidates[{texts.index(None)}] has no message of the assistant")
     items = [Item(found.begun.task, each) for each in texts if each is not None]
     run = await made_run(call.server.verifier, call.tenant, served.name, items)
-    return _streamed(call, asked.task_id, lambda _: _scored(run))
+    return _stream_events(call, asked.task_id, lambda _: _score_candidates(run))
 
 
-def _streamed(call: Call, resumed: str | None, work: object) -> object:
+def _stream_events(call: Call, resumed: str | None, work: object) -> object:
     """The events of the work, which is given the id that names it.
 
     Raises:
@@ -82,21 +83,21 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
     """
     server = call.server
     sid = sid_of(call)
-    if resumed is not None and not server.ors.is_run(sid, resumed):
+    if resumed is not None and not OrsSessions.of(server).is_run(sid, resumed):
         return Response(failure("unknown task_id"), headers=HEADERS)
     server.turns.admit(call.tenant.name)
-    task_id = resumed or server.ors.new_run(sid)
-    events = stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
+    task_id = resumed or OrsSessions.of(server).new_run(sid)
+    events = stream(call.request, task_id, lambda: OrsSessions.of(server).run(work(task_id)))  # type: ignore[operator]
     return StreamingResponse(events, headers=HEADERS)
 
 
-async def _called(call: Call, found: Session | Entry, key: str) -> object:
+async def _call_tool(call: Call, found: Session | Entry, key: str) -> object:
     """The result of a call; one with the same key is made once."""
     asked = call.read(ToolCall)
     id_ = found.begun.id
     try:
         given = decode(bytes(asked.input), OBJECT, call.server.limits.depth)
-        if isinstance(found, Session) and (refused := _refused(found, asked.name, given)):
+        if isinstance(found, Session) and (refused := _refusal_of(found, asked.name, given)):
             return refused
         action = action_of(asked.name, given)
         answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
@@ -105,11 +106,11 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
             return _no(reason, problem.detail)
         raise
     if answer.done:
-        call.server.ors.ended(id_)
+        OrsSessions.of(call.server).mark_ended(id_)
     return _output(answer)
 
 
-def _refused(session: Session, name: str, given: Object) -> Object | None:
+def _refusal_of(session: Session, name: str, given: Object) -> Object | None:
     """A call that is not made, and costs no step."""
     named = {**session.episode.named, SUBMIT: submit}
     # Of a server of tools, which is known only when the episode has begun.
@@ -148,7 +149,7 @@ def _output(answer: Answer) -> Object:
     }
 
 
-async def _scored(run: Run) -> object:
+async def _score_candidates(run: Run) -> object:
     """Each candidate is a turn of its tenant, as a response of ``/v1/verify`` is."""
     await run.play()
     values = [run.verdicts[number].value for number in range(len(run.jobs))]

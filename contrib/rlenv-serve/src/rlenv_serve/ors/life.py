@@ -9,15 +9,16 @@ import msgspec
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid
+from rlenv_serve.server.endpoint import Call
 from rlenv_serve.sessions import Session
 from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.tools import ends_with_message, harness_of, listing, offered
+from rlenv_serve.tools import ends_with_message, harness_of, listing, tool_schemas
 
 from . import blocks
 from .blocks import Object
+from .sessions import OrsSessions
 from .sse import HEADERS, event
 from .tasks import at, environment, in_split
 
@@ -25,13 +26,13 @@ SID = "X-Session-ID"
 
 
 class NewSession(msgspec.Struct, forbid_unknown_fields=True):
-    """What a session begins with; ``env`` is of the platform, and empty."""
+    """The body that begins a session; ``env`` is of the platform, and empty."""
 
     env: dict[str, object] | None = None
 
 
 class NewEnvironment(msgspec.Struct, forbid_unknown_fields=True):
-    """Which task a session has: a reference that the server gave, or a split and an index."""
+    """The task of a session: a reference that the server gave, or a split and an index."""
 
     task_spec: object = None
     split: str | None = None
@@ -48,7 +49,7 @@ async def create_session(call: Call) -> object:
         raise invalid(
             "this server has no containers whose variables a client could set: leave env out", 400
         )
-    sid = call.server.ors.new(call.tenant)
+    sid = OrsSessions.of(call.server).new(call.tenant)
     return Response(event("task_id", sid) + event("end", ""), headers=HEADERS)
 
 
@@ -69,20 +70,20 @@ async def create(call: Call) -> object:
             task = served.of_spec(spec)
         case _:
             raise invalid("give either task_spec, or split and index")
-    await call.server.ors.create(call.tenant, sid, served, task)
+    await OrsSessions.of(call.server).create(call.tenant, sid, served, task)
     return {"sid": sid}
 
 
 async def ping(call: Call) -> object:
     """The client is there."""
-    await call.server.ors.ping(call.tenant, sid_of(call))
+    await OrsSessions.of(call.server).ping(call.tenant, sid_of(call))
     return {"status": "ok"}
 
 
 async def delete(call: Call) -> object:
     """End a session; one that has no episode has ended already."""
     sid = sid_of(call)
-    await call.server.ors.delete(call.tenant, sid)
+    await OrsSessions.of(call.server).delete(call.tenant, sid)
     return {"sid": sid}
 
 
@@ -93,22 +94,22 @@ async def tools(call: Call) -> object:
 
 async def task_tools(call: Call) -> object:
     """The tools of this session's task."""
-    served, found = await opened(call)
+    served, found = await session_of(call)
     return _tools(served, found if isinstance(found, Session) else None)
 
 
 async def prompt(call: Call) -> object:
-    """What the policy is given, as blocks."""
-    return blocks.flat(await _given(call))
+    """Return what the policy is given, as blocks."""
+    return blocks.flat(await _first_messages(call))
 
 
 async def messages(call: Call) -> object:
-    """What the policy is given, as messages."""
-    return [blocks.message(each) for each in await _given(call)]
+    """Return what the policy is given, as messages."""
+    return [blocks.message(each) for each in await _first_messages(call)]
 
 
-async def _given(call: Call) -> Sequence[Mapping[str, object]]:
-    served, found = await opened(call)
+async def _first_messages(call: Call) -> Sequence[Mapping[str, object]]:
+    served, found = await session_of(call)
     if isinstance(found, Entry):  # it has ended, and what it began with is the task
         return served.task(found.begun.task).messages
     return found.first.messages
@@ -124,13 +125,13 @@ def sid_of(call: Call) -> str:
     return found
 
 
-async def opened(call: Call) -> tuple[Served, Session | Entry]:
+async def session_of(call: Call) -> tuple[Served, Session | Entry]:
     """The session of a request, which is of the environment that the path names.
 
     Raises:
         Problem: as ``OrsSessions.get``; 400 for a session of another environment.
     """
-    found = await call.server.ors.get(call.tenant, sid_of(call))
+    found = await OrsSessions.of(call.server).get(call.tenant, sid_of(call))
     name = found.begun.environment
     asked = call.path.get("env")
     if asked and asked.lower() != name:
@@ -139,7 +140,7 @@ async def opened(call: Call) -> tuple[Served, Session | Entry]:
             " env_name",
             400,
         )
-    return call.server.catalog.named(name), found
+    return call.server.catalog.lookup(name), found
 
 
 def check_secrets(call: Call) -> None:
@@ -155,7 +156,7 @@ def check_secrets(call: Call) -> None:
 
 
 def scores_groups(served: Served) -> bool:
-    """Whether a verdict needs no more than the text of a response."""
+    """Return whether a verdict needs no more than the text of a response."""
     plain = harness_of(served).kind == "single-turn" and "state" not in served.env.tables
     return plain and not served.env.group_only
 
@@ -164,7 +165,7 @@ def _tools(served: Served, session: Session | None = None) -> Object:
     ends = ends_with_message(served)
     terminal = {"name": SUBMIT, "arg": "answer", "description": submit.description}
     return {
-        **listing(offered(served, session), "input_schema"),
+        **listing(tool_schemas(served, session), "input_schema"),
         "terminal_tool": terminal if ends else None,
         "supports_score_group": scores_groups(served),
         "message_block_types": blocks.TYPES,

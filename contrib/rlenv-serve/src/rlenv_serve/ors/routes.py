@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from rlenv_serve.http.endpoint import Endpoint, Handler
+from rlenv_serve.server.endpoint import Endpoint, Handler
 
 from . import calls, life, tasks
 

@@ -17,11 +17,12 @@ from rlenv import Task
 from rlenv.authoring import secret
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
+from rlenv_serve.server import Server
 from rlenv_serve.sessions import Session, Sessions
-from rlenv_serve.sessions.aside import start_aside
-from rlenv_serve.settings import Limits
+from rlenv_serve.sessions.background import create_detached_task
 from rlenv_serve.state.journal import Entry
 
 # Seconds that a request waits for an episode to begin; clients ask again for ten minutes.
@@ -52,14 +53,24 @@ class OrsSessions:
         self._deleted: dict[str, None] = {}
         self._runs: set[asyncio.Task[object]] = set()
 
+    @classmethod
+    def of(cls, server: Server) -> OrsSessions:
+        """Return the sessions of this server."""
+        alone = not server.journal.shared
+        return server.part(cls, lambda: cls(server.sessions, server.limits, alone=alone))
+
     # -- names ------------------------------------------------------------------------------------
 
     def new(self, tenant: Tenant) -> str:
         """The id of a session that has no episode yet; nothing is kept of it."""
-        return self._signed(f"session {tenant.name}", token_hex(ID // 2))
+        return self._sign(f"session {tenant.name}", token_hex(ID // 2))
 
     def episode(self, tenant: Tenant, sid: str) -> str:
-        """The id of the session's episode, if it has one.
+        """Return the id of the session's episode, if it has one.
+
+        Args:
+            tenant: whose session it is.
+            sid: id of the session.
 
         Raises:
             Problem: 404 for an id that this tenant was not given.
@@ -69,25 +80,38 @@ class OrsSessions:
         return sid[:ID]
 
     def new_run(self, sid: str) -> str:
-        """What a client asks with for the result of a call, when it has lost the stream."""
-        return self._signed(f"run {sid}", token_hex(ID // 2))
+        """Make the id with which a client asks for the result of a call, when it has lost the
+        stream.
+        """
+        return self._sign(f"run {sid}", token_hex(ID // 2))
 
     def is_run(self, sid: str, task_id: str) -> bool:
-        """Whether the id of a run was given to this session."""
+        """Return whether the id of a run was given to this session.
+
+        Args:
+            sid: id of the session.
+            task_id: id of the run.
+        """
         return self._is_signed(f"run {sid}", task_id)
 
-    def _signed(self, purpose: str, drawn: str) -> str:
+    def _sign(self, purpose: str, drawn: str) -> str:
         mac = hmac.new(self._key, f"{purpose} {drawn}".encode("utf-8", "replace"), "sha256")
         return drawn + mac.hexdigest()[:MAC]
 
     def _is_signed(self, purpose: str, given: str) -> bool:
-        known = self._signed(purpose, given[:ID])
+        known = self._sign(purpose, given[:ID])
         return hmac.compare_digest(*(each.encode("utf-8", "replace") for each in (given, known)))
 
     # -- episodes ---------------------------------------------------------------------------------
 
     async def create(self, tenant: Tenant, sid: str, served: Served, task: Task) -> None:
         """Begin the session's episode; returns while it still begins where that takes long.
+
+        Args:
+            tenant: whose session it is.
+            sid: id of the session.
+            served: the environment.
+            task: of the episode.
 
         Raises:
             Problem: 400 when there is one already; as ``Sessions.begin``.
@@ -105,7 +129,11 @@ class OrsSessions:
             self._result(id_, made)
 
     async def get(self, tenant: Tenant, sid: str) -> Session | Entry:
-        """The session's episode; what the journal has of it where it has ended.
+        """Return the session's episode; what the journal has of it where it has ended.
+
+        Args:
+            tenant: whose session it is.
+            sid: id of the session.
 
         Raises:
             Problem: 404 when there is none; 410 when it was deleted or is lost; 503 while it
@@ -139,7 +167,11 @@ class OrsSessions:
         return session
 
     async def ping(self, tenant: Tenant, sid: str) -> None:
-        """The client is there.
+        """Note that the client is there.
+
+        Args:
+            tenant: whose session it is.
+            sid: id of the session.
 
         Raises:
             Problem: as ``get``, but for an episode that still begins.
@@ -149,14 +181,17 @@ class OrsSessions:
             await self.get(tenant, sid)
 
     async def delete(self, tenant: Tenant, sid: str) -> None:
-        """End a session.  An episode that has ended stays in the journal; an open one is
-        forgotten.
+        """End a session. An episode that has ended stays in the journal; an open one is forgotten.
+
+        Args:
+            tenant: whose session it is.
+            sid: id of the session.
         """
         id_ = self.episode(tenant, sid)
         if id_ in self._opening or await self._sessions.find(tenant, id_):
             await self._forget(tenant, id_)
 
-    def ended(self, id: str) -> None:  # noqa: A002 - the field's name
+    def mark_ended(self, id: str) -> None:  # noqa: A002 - the field's name
         """The episode has ended: silence of its client costs nothing any more."""
         self._heard.pop(id, None)
 
@@ -186,7 +221,7 @@ class OrsSessions:
             self._result(id, opening)
         await self._sessions.forget(tenant, id)
 
-    async def forget_silent(self) -> None:
+    async def sweep(self) -> None:
         """Forget the episodes of clients that were silent for ``limits.idle``."""
         while self._heard:
             id_, (tenant, heard) = next(iter(self._heard.items()))
@@ -207,9 +242,9 @@ class OrsSessions:
 
     def run(self, work: Coroutine[object, object, object]) -> asyncio.Task[object]:
         """Work that goes on when the client that asked for it goes away."""
-        return start_aside(work, self._runs)
+        return create_detached_task(work, self._runs)
 
-    async def close(self) -> None:
+    async def close_all(self) -> None:
         """Stop waiting: steps that are being taken are finished by ``Sessions``."""
         tasks: list[asyncio.Task[object]] = [*self._runs, *self._opening.values()]
         for each in tasks:

@@ -27,7 +27,12 @@ HEADERS = {
 
 
 def event(name: str, data: str) -> bytes:
-    """One event; ``data`` is one line."""
+    """Make one event; ``data`` is one line.
+
+    Args:
+        name: of the event.
+        data: one line.
+    """
     return f"event: {name}\r\ndata: {data}\r\n\r\n".encode("utf-8", "replace")
 
 
@@ -36,10 +41,10 @@ def parts(text: str) -> list[str]:
     a space.
     """
     size = PART - 2 * len(SPACE)
-    return [_kept(text[at : at + size]) for at in range(0, len(text), size)]
+    return [_protect_spaces(text[at : at + size]) for at in range(0, len(text), size)]
 
 
-def _kept(part: str) -> str:
+def _protect_spaces(part: str) -> str:
     part = SPACE + part[1:] if part[0] == " " else part
     return part[:-1] + SPACE if part[-1] == " " else part
 

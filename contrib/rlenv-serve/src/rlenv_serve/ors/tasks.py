@@ -1,4 +1,4 @@
-"""What clients ask without a session: environments, splits, and tasks as signed references."""
+"""Operations without a session: environments, splits, and tasks as signed references."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from rlenv import Task
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid, not_found
+from rlenv_serve.server.endpoint import Call
 
 TYPES = {"train": "train", "training": "train", "test": "test", "testing": "test"}
 
@@ -58,7 +58,7 @@ async def tasks(call: Call) -> object:
 
 
 async def num_tasks(call: Call) -> object:
-    """How many tasks a split has."""
+    """Return how many tasks a split has."""
     return {"num_tasks": len(_split(call)[1])}
 
 
@@ -75,15 +75,19 @@ async def task_range(call: Call) -> object:
 
 
 def environment(call: Call, name: str | None = None) -> Served:
-    """The environment of a request: of its path, or else ``X-Deployment`` where that names one, or
-    else the first.
+    """Return the environment of a request: of its path, or else ``X-Deployment`` where that names
+    one, or else the first.
+
+    Args:
+        call: the request.
+        name: that its body gives; None where it gives none.
 
     Raises:
         Problem: 404 when there is none.
     """
     catalog = call.server.catalog
     if name := name or call.path.get("env"):
-        return catalog.named(name)
+        return catalog.lookup(name)
     found = catalog.get(call.header("X-Deployment").lower()) or next(iter(catalog.values()), None)
     if found is None:
         raise not_found("this server has no environments")
@@ -91,7 +95,11 @@ def environment(call: Call, name: str | None = None) -> Served:
 
 
 def in_split(served: Served, split: str) -> Sequence[Task]:
-    """The tasks of a split.
+    """Return the tasks of a split.
+
+    Args:
+        served: the environment.
+        split: its name.
 
     Raises:
         Problem: 400 when there is no such split.
@@ -104,7 +112,12 @@ def in_split(served: Served, split: str) -> Sequence[Task]:
 
 
 def at(tasks: Sequence[Task], index: int) -> Task:
-    """
+    """Return the task at an index.
+
+    Args:
+        tasks: of a split.
+        index: from 0; a negative one counts from the end.
+
     Raises:
         Problem: 400 for an index that is out of range.
     """

@@ -1,4 +1,4 @@
-"""What a policy does, in the one form that every protocol brings and the journal keeps."""
+"""Actions of a policy, in the one form that every protocol brings and the journal keeps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 from rlenv_plugin_agent import calls, tool
 
 from rlenv_serve.http.answers import encode
-from rlenv_serve.state.journal import Kept
+from rlenv_serve.state.journal import JsonRecord
 
 
-class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
+class Action(JsonRecord, msgspec.Struct, frozen=True, omit_defaults=True):
     """One action: exactly what its ``kind`` needs is set.
 
     Args:
@@ -30,12 +30,12 @@ class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: Mapping[str, object] = {}
     value: object = None
 
-    def played(self) -> object:
+    def as_step(self) -> object:
         """The action as ``Episode.step`` takes it."""
         if self.kind == "call":
             return calls((self.name, self.arguments))
         if self.kind == "value":
-            return "null" if self.value is None else self.value  # None is no action
+            return "null" if self.value is None else self.value  # None is not an action
         return self.text
 
 
@@ -51,7 +51,12 @@ def say(value: object) -> Action:
 
 
 def call(name: str, arguments: Mapping[str, object]) -> Action:
-    """A call of a tool; ``submit`` is a message with the answer."""
+    """Make a call of a tool; ``submit`` is a message with the answer.
+
+    Args:
+        name: of the tool.
+        arguments: an object of JSON.
+    """
     if name == SUBMIT:
         return say(arguments.get("answer", ""))
     return Action("call", name=name, arguments=arguments)

@@ -1,6 +1,4 @@
-"""How many episodes a tenant may have open: those that cannot go on in this process do not
-count.
-"""
+"""The limit of open episodes of a tenant: those that cannot go on in this process do not count."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from collections.abc import Sequence
 from attrs import field, frozen
 
 from rlenv_serve.catalog import Catalog
-from rlenv_serve.state.journal import Begun, Entry, Journal
+from rlenv_serve.state.journal import Entry, EpisodeStart, Journal
 
 from .problems import full
 from .replay import lost_reason
@@ -21,8 +19,8 @@ KNOWN = 5.0
 
 
 @frozen
-class _Found:
-    """What a look at the open episodes of a tenant found.
+class _OpenEpisodes:
+    """The open episodes of a tenant, as they were found.
 
     Args:
         until: when it is looked for again, as of ``time.monotonic``.
@@ -52,9 +50,9 @@ class Admission:
     catalog: Catalog
     journal: Journal
     limit: int
-    _known: dict[str, _Found] = field(factory=dict, init=False)
+    _known: dict[str, _OpenEpisodes] = field(factory=dict, init=False)
 
-    async def begin(self, begun: Begun) -> Begun:
+    async def begin(self, begun: EpisodeStart) -> EpisodeStart:
         """Keep a new episode; returns the one that was begun with the same key, where there is one.
 
         Raises:
@@ -62,7 +60,7 @@ class Admission:
         """
         if kept := await self.journal.begin(begun, self.limit):
             return kept
-        found = await self._found(begun.tenant)
+        found = await self._open_episodes(begun.tenant)
         if found.lost:
             kept = await self.journal.begin(begun, self.limit + found.lost)
         if kept is None:
@@ -70,17 +68,17 @@ class Admission:
         return kept
 
     def reason(self, entry: Entry) -> str:
-        """Why an open episode is lost; "" where it is not, or has ended."""
+        """Return why an open episode is lost; "" where it is not, or has ended."""
         if entry.ended:
             return ""
         return lost_reason(entry.begun, self.catalog.get(entry.begun.environment))
 
-    async def _found(self, tenant: str) -> _Found:
+    async def _open_episodes(self, tenant: str) -> _OpenEpisodes:
         known = self._known.get(tenant)
         if known and time.monotonic() < known.until:
             return known
         entries = await self.journal.open_of(tenant)
         going = [each.begun.id for each in entries if not self.reason(each)]
-        made = _Found(time.monotonic() + KNOWN, len(entries) - len(going), going)
+        made = _OpenEpisodes(time.monotonic() + KNOWN, len(entries) - len(going), going)
         self._known[tenant] = made
         return made

@@ -9,18 +9,19 @@ from typing import Literal
 from attrs import frozen
 from rlenv import Fault, Verdict
 
-from rlenv_serve.state.journal import Ended, Entry, Taken
+from rlenv_serve.state.journal import Entry, EpisodeEnd, JournaledStep
+from rlenv_serve.verdicts import decode_verdict, encode_verdict
 
 from .actions import END
 from .admission import Admission
-from .answers import Answer, decode_verdict, encode_verdict
+from .answers import Answer
 
 STOP = "lost"  # of an episode that was ended because it cannot go on
 
 
 @frozen
 class Status:
-    """What has become of an episode.
+    """The state of an episode.
 
     Args:
         name: ``open``, ``done`` or ``lost``.
@@ -36,18 +37,18 @@ class Status:
 
 
 def is_lost(entry: Entry) -> bool:
-    """Whether an episode was ended because no server could go on with it."""
+    """Return whether an episode was ended because no server could go on with it."""
     return entry.ended is not None and entry.ended.stop == STOP
 
 
 def reason_of(entry: Entry) -> str:
-    """Why such an episode could not go on."""
+    """Return why such an episode could not go on."""
     assert entry.ended is not None
     fault = decode_verdict(entry.ended.verdict).fault
     return fault.message if fault else ""
 
 
-def end_of_lost(entry: Entry, why: str) -> tuple[Taken, Ended]:
+def end_of_lost(entry: Entry, why: str) -> tuple[JournaledStep, EpisodeEnd]:
     """The step and the end with which the journal keeps that an episode is lost.
 
     Args:
@@ -65,12 +66,17 @@ def end_of_lost(entry: Entry, why: str) -> tuple[Taken, Ended]:
         fault=fault,
     )
     answer = Answer(number, done=True, stop=STOP, fault=STOP)
-    taken = Taken(number, END.encoded(), answer.encoded())
-    return taken, Ended(STOP, encode_verdict(verdict))
+    taken = JournaledStep(number, END.to_json(), answer.to_json())
+    return taken, EpisodeEnd(STOP, encode_verdict(verdict))
 
 
 def status_of(entry: Entry, admission: Admission) -> Status:
-    """What has become of an episode, as this process sees it."""
+    """Return the state of an episode, as this process sees it.
+
+    Args:
+        entry: of the journal.
+        admission: says why an open episode is lost.
+    """
     if is_lost(entry):
         # Its last step is the end, which no client asked for.
         return Status("lost", entry.steps - 1, STOP, reason_of(entry))

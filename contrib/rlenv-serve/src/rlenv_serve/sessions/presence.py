@@ -1,5 +1,5 @@
-"""Which environments the servers of one journal serve, and the end of episodes that none of them
-can go on with.
+"""Signs of life say which environments the servers of one journal serve, and end the episodes that
+no server can go on with.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from secrets import token_hex
 from attrs import define, field, frozen
 
 from rlenv_serve.catalog import Catalog
-from rlenv_serve.keys import Keys
-from rlenv_serve.state.journal import Begun, Entry, Journal
+from rlenv_serve.http.keys import Keys
+from rlenv_serve.state.journal import Entry, EpisodeStart, Journal
 
 from .admission import Admission
 from .lost import end_of_lost
@@ -50,7 +50,7 @@ class Presence:
             return
         await self.journal.expire(LEFT)
         for served in self.catalog.values():
-            sign = Begun(
+            sign = EpisodeStart(
                 id=token_hex(16),
                 tenant="",
                 environment=served.name,

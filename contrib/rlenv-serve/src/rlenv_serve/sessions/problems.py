@@ -1,14 +1,14 @@
-"""What a request about an episode is answered where it cannot be done."""
+"""Problems of requests about episodes."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 
-from rlenv_plugin_agent.tools.errors import UnreachableTask
+from rlenv_plugin_agent.errors import UnreachableTask
 
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Begun
+from rlenv_serve.state.journal import EpisodeStart
 
 logger = logging.getLogger("rlenv_serve")
 FINISHED = "episode_finished"
@@ -47,8 +47,13 @@ def full(limit: int, oldest: Sequence[str], count: int) -> Problem:
     return Problem(429, FULL, told, Retry_After="5")
 
 
-def failed(begun: Begun, why: object) -> Problem:
-    """503: the environment cannot begin an episode."""
+def begin_failed(begun: EpisodeStart, why: object) -> Problem:
+    """Make 503: the environment cannot begin an episode.
+
+    Args:
+        begun: the episode.
+        why: for the log.
+    """
     if isinstance(why, UnreachableTask):
         logger.info("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
         return unreachable()
@@ -73,12 +78,3 @@ def unreachable(count: int = 1) -> Problem:
         " operator can put back a copy of the world"
     )
     return Problem(503, UNREACHABLE, told, Retry_After="5")
-
-
-def reused() -> Problem:
-    """409: an idempotency key that was used for something else."""
-    return Problem(
-        409,
-        "key_reused",
-        "this Idempotency-Key was used for another request: draw a new one for each request",
-    )

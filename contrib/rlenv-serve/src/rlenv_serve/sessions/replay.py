@@ -11,11 +11,11 @@ from rlenv import VerifierFault
 from rlenv_plugin_agent import Episode
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.state.journal import Begun, Taken
+from rlenv_serve.state.journal import EpisodeStart, JournaledStep
 
 from .actions import Action
 from .answers import Answer
-from .problems import EpisodeLost, failed
+from .problems import EpisodeLost, begin_failed
 from .session import Session
 
 logger = logging.getLogger("rlenv_serve")
@@ -23,9 +23,9 @@ logger = logging.getLogger("rlenv_serve")
 SECONDS = re.compile(r'\A({"error": {"type": ".*), "seconds": [0-9.e-]+(?=}}\Z)', re.DOTALL)
 
 
-def lost_reason(begun: Begun, served: Served | None) -> str:
-    """Why an open episode cannot go on in this process; "" where it can, as far as its beginning
-    tells.
+def lost_reason(begun: EpisodeStart, served: Served | None) -> str:
+    """Return why an open episode cannot go on in this process; "" where it can, as far as its
+    beginning tells.
 
     Args:
         begun: the episode.
@@ -41,7 +41,9 @@ def lost_reason(begun: Begun, served: Served | None) -> str:
     return "" if served.digest(task) == begun.task_digest else "its task has changed"
 
 
-async def replayed(begun: Begun, served: Served | None, steps: Sequence[Taken]) -> Session:
+async def replay(
+    begun: EpisodeStart, served: Served | None, steps: Sequence[JournaledStep]
+) -> Session:
     """The episode in the state after its last accepted step.
 
     Args:
@@ -62,24 +64,24 @@ async def replayed(begun: Begun, served: Served | None, steps: Sequence[Taken]) 
         given, info = await session.episode.areset(task, begun.seed)
         session.first = Answer(0, [{**each} for each in given], info.get("observation"))
         for taken in steps:
-            await _again(session, taken)
+            await _replay_step(session, taken)
     except BaseException as error:
         await session.close()
         if isinstance(error, VerifierFault):
-            raise failed(begun, error) from None
+            raise begin_failed(begun, error) from None
         raise
     return session
 
 
-async def _again(session: Session, taken: Taken) -> None:
+async def _replay_step(session: Session, taken: JournaledStep) -> None:
     """One step, as the journal has it.
 
     Raises:
         Problem: 410 when it is answered otherwise than it was.
     """
-    step = await session.episode.astep(Action.decoded(taken.action).played())
+    step = await session.episode.astep(Action.from_json(taken.action).as_step())
     found = Answer.of(taken.number, step, session.episode.verdict, session.episode.stop)
-    if _timeless(found) != _timeless(Answer.decoded(taken.answer)):
+    if _timeless(found) != _timeless(Answer.from_json(taken.answer)):
         logger.warning(
             "episode %s: step %s was answered otherwise when it was replayed",
             session.id,
@@ -95,4 +97,4 @@ def _timeless(answer: Answer) -> bytes:
         {**each, "content": SECONDS.sub(r"\1", str(each.get("content") or ""))}
         for each in answer.messages
     ]
-    return replace(answer, messages=told).encoded()
+    return replace(answer, messages=told).to_json()

@@ -11,14 +11,14 @@ from attrs import define, field
 from rlenv_plugin_agent import Episode, Rollout
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.problems import Problem, key_reused
 from rlenv_serve.http.watch import Watch
-from rlenv_serve.state.journal import Begun, Ended, Taken
-from rlenv_serve.trajectories.finished import finished
+from rlenv_serve.state.journal import EpisodeEnd, EpisodeStart, JournaledStep
+from rlenv_serve.trajectories.episode import finished_episode
+from rlenv_serve.verdicts import encode_verdict
 
 from .actions import Action
-from .answers import Answer, encode_verdict
-from .problems import reused
+from .answers import Answer
 
 logger = logging.getLogger("rlenv_serve")
 CLOSE = 30.0  # seconds for an environment to give back what it holds
@@ -37,11 +37,11 @@ class Session:
     Who plays or closes it holds ``lock``.
     """
 
-    begun: Begun
+    begun: EpisodeStart
     served: Served
     episode: Episode
     first: Answer = field(factory=Answer)
-    taken: list[Taken] = field(factory=list)
+    taken: list[JournaledStep] = field(factory=list)
     lock: asyncio.Lock = field(factory=asyncio.Lock)
     used: float = field(factory=time.monotonic)
 
@@ -51,14 +51,18 @@ class Session:
         return self.begun.id
 
     async def play(self, action: Action, deadline: float) -> Answer:
-        """What the policy is answered; the episode is then ahead of the journal.
+        """Take a step, and return its answer; the episode is then ahead of the journal.
+
+        Args:
+            action: of the policy.
+            deadline: in seconds.
 
         Raises:
             Problem: 504 after so many seconds.
         """
         episode = self.episode
         acting = (
-            episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())
+            episode.atruncate("done") if action.kind == "end" else episode.astep(action.as_step())
         )
         try:
             with Watch(None, deadline):
@@ -70,8 +74,8 @@ class Session:
         return Answer.of(len(self.taken) + 1, step, episode.verdict, episode.stop)
 
     @property
-    def end(self) -> Ended:
-        """How it ended, for the journal."""
+    def end(self) -> EpisodeEnd:
+        """The end of the episode, for the journal."""
         episode = self.episode
         assert episode.verdict is not None
         assert episode.task is not None
@@ -88,7 +92,9 @@ class Session:
             children=(),
             start=episode.start,
         )
-        return Ended(made.stop, encode_verdict(made.verdict), finished(self.begun, made).encoded())
+        return EpisodeEnd(
+            made.stop, encode_verdict(made.verdict), finished_episode(self.begun, made).to_json()
+        )
 
     async def close(self) -> None:
         """Give back what the episode holds; an environment that cannot, or hangs, is reported and
@@ -102,15 +108,20 @@ class Session:
             )
 
 
-def asked_for(begun: Begun) -> tuple[object, ...]:
-    """What a client asked for when it began an episode; the same for a request that is sent
+def asked_for(begun: EpisodeStart) -> tuple[object, ...]:
+    """Return what a client asked for when it began an episode; the same for a request that is sent
     again.
     """
     return begun.environment, begun.task, begun.seed, begun.agent
 
 
-def answered(steps: Sequence[Taken], action: Action, key: str) -> Answer | None:
-    """The answer to the same step, where a request with this idempotency key took it before.
+def find_answer(steps: Sequence[JournaledStep], action: Action, key: str) -> Answer | None:
+    """Return the answer to the same step, where a request with this idempotency key took it before.
+
+    Args:
+        steps: of the episode, as the journal has them.
+        action: of the request.
+        key: its idempotency key, "" without.
 
     Raises:
         Problem: 409 when the key was that of another step.
@@ -118,6 +129,6 @@ def answered(steps: Sequence[Taken], action: Action, key: str) -> Answer | None:
     taken = next((each for each in steps if key and each.key == key), None)
     if taken is None:
         return None
-    if taken.action != action.encoded():
-        raise reused()
-    return Answer.decoded(taken.answer)
+    if taken.action != action.to_json():
+        raise key_reused()
+    return Answer.from_json(taken.answer)

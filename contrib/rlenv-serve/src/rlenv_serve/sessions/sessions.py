@@ -14,29 +14,30 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from rlenv import Task, Verdict
-from rlenv_plugin_agent.spans import episode_span
+from rlenv_plugin_agent.rollouts.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
+from rlenv_serve.http.problems import Problem, key_reused, not_found
 from rlenv_serve.http.turns import Turns
-from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
-from rlenv_serve.settings import Limits
-from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
+from rlenv_serve.state.journal import Entry, EpisodeStart, Journal, JournaledStep
 from rlenv_serve.trajectories.archive import Archive
+from rlenv_serve.verdicts import decode_verdict
 
 from .actions import END, Action
 from .admission import Admission
-from .answers import Answer, decode_verdict
-from .aside import start_aside
+from .answers import Answer
+from .background import create_detached_task
 from .lost import end_of_lost, is_lost, reason_of
-from .problems import FINISHED, LOST, EpisodeLost, failed, reused
-from .replay import replayed
-from .session import Session, answered, asked_for
+from .problems import FINISHED, LOST, EpisodeLost, begin_failed
+from .replay import replay
+from .session import Session, asked_for, find_answer
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
-LOOK = 15.0  # seconds between looks for episodes that nobody uses
+LOOK = 15.0  # seconds between looks for episodes that are not used
 ATTEMPTS = 20  # times that a step is taken anew since another process took one meanwhile
 # seconds for the steps that run when the server ends; what they do is not journaled after that
 LAST = 10.0
@@ -90,16 +91,24 @@ class Sessions:
         key: str = "",
         id: str = "",  # noqa: A002 - the field's name
     ) -> Session:
-        """A new episode; the one that was begun with the same idempotency key, where there is one.
+        """Begin a new episode; the one that was begun with the same idempotency key, where there is
+        one.
 
-        ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before
-        they have tasks.
+        Args:
+            tenant: whose episode it is.
+            served: the environment.
+            task: of the episode.
+            seed: of all that is drawn in it.
+            agent: what the client calls its policy.
+            key: an idempotency key, "" without.
+            id: 32 hex digits that the caller drew, for a protocol whose sessions have ids
+                before they have tasks; "" draws them.
 
         Raises:
             Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot
                 begin; 409 when the key was used for another one.
         """
-        begun = Begun(
+        begun = EpisodeStart(
             id=id or token_hex(16),
             tenant=tenant.name,
             environment=served.name,
@@ -112,10 +121,14 @@ class Sessions:
             key=key,
         )
         async with self.turns.of(tenant.name):
-            return await self._shielded(self._begin(tenant, begun))
+            return await self._shield(self._begin(tenant, begun))
 
     async def get(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
-        """An open episode of this tenant, in the state that the journal has.
+        """Return an open episode of this tenant, in the state that the journal has.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
 
         Raises:
             Problem: 404 when there is none; 409 when it has ended; 410 when it cannot be brought
@@ -124,12 +137,17 @@ class Sessions:
         entry = await self.entry(tenant, id)
         session = self._live.get(id)
         if session is None or entry.ended or len(session.taken) != entry.steps:
-            session = await self._shielded(self._refreshed(tenant, id))
+            session = await self._shield(self._refresh(tenant, id))
         session.used = time.monotonic()
         return session
 
     async def entry(self, tenant: Tenant, id: str, served: Served | None = None) -> Entry:  # noqa: A002 - as above
-        """What the journal has of an episode of this tenant.
+        """Return what the journal has of an episode of this tenant.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
+            served: the environment that it must be of; None: any.
 
         Raises:
             Problem: 404 when there is none, or where it is of another environment than ``served``.
@@ -140,13 +158,22 @@ class Sessions:
         return found
 
     async def find(self, tenant: Tenant, id: str) -> Entry | None:  # noqa: A002 - as above
-        """What the journal has of an episode of this tenant, None where it has none."""
+        """Return what the journal has of an episode of this tenant, None where it has none.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
+        """
         found = await self._journal.find(id)
         return found if found and found.begun.tenant == tenant.name else None
 
     async def owner(self, tenant: Tenant, id: str) -> Tenant:  # noqa: A002 - as above
-        """The tenant in whose name this one may look at an episode and end it: an operator, that of
-        the episode.
+        """Return the tenant in whose name this one may look at an episode and end it: an operator,
+        that of the episode.
+
+        Args:
+            tenant: of the request.
+            id: of the episode.
         """
         found = await self._journal.find(id) if tenant.operator else None
         return Tenant(found.begun.tenant) if found else tenant
@@ -166,10 +193,14 @@ class Sessions:
                 another action.
         """
         async with self.turns.of(tenant.name):
-            return await self._shielded(self._step(tenant, id, action, key))
+            return await self._shield(self._step(tenant, id, action, key))
 
     async def verdict(self, tenant: Tenant, id: str) -> tuple[Entry, Verdict]:  # noqa: A002 - as above
-        """The end of an episode; one that is open is ended and judged as it is.
+        """Return the end of an episode; one that is open is ended and judged as it is.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
 
         Raises:
             Problem: as ``step``.
@@ -188,15 +219,25 @@ class Sessions:
         return entry, decode_verdict(entry.ended.verdict)
 
     async def delete(self, tenant: Tenant, id: str) -> bool:  # noqa: A002 - as above
-        """Forget an episode of this tenant; False where there is none."""
+        """Forget an episode of this tenant; False where there is none.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
+        """
         if not await self.find(tenant, id):
             return False
         await self._journal.remove(id)
-        start_aside(self._removed(id), self._running)
+        create_detached_task(self._finish_removal(id), self._running)
         return True
 
     async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
-        """Forget an open episode whose client is gone; one that has ended stays."""
+        """Forget an open episode whose client is gone; one that has ended stays.
+
+        Args:
+            tenant: whose episode it is.
+            id: of the episode.
+        """
         with suppress(Problem):  # it expires
             if (found := await self.find(tenant, id)) and found.ended is None:
                 await self.delete(tenant, id)
@@ -204,13 +245,13 @@ class Sessions:
     # -- its life ---------------------------------------------------------------------------------
 
     async def watch(self) -> None:
-        """Let go of episodes that nobody uses, until it is cancelled."""
+        """Let go of episodes that are not used, until it is cancelled."""
         limits = self._limits
         while True:
             await asyncio.sleep(min(LOOK, limits.idle))
             for session in [*self._live.values()]:
                 if time.monotonic() - session.used > limits.idle and not session.lock.locked():
-                    await self._closed(session)
+                    await self._close_session(session)
             try:
                 for sweep in self.sweeps:
                     await sweep()
@@ -225,15 +266,15 @@ class Sessions:
             for each in late:
                 each.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.gather(*(self._closed(each) for each in [*self._live.values()]))
+        await asyncio.gather(*(self._close_session(each) for each in [*self._live.values()]))
 
     # -- how --------------------------------------------------------------------------------------
 
-    async def _shielded(self, work: Coroutine[object, object, T]) -> T:
-        """What runs to its end although the client that asked for it goes away."""
-        return await asyncio.shield(start_aside(work, self._running))
+    async def _shield(self, work: Coroutine[object, object, T]) -> T:
+        """Run work to its end although the client that asked for it goes away."""
+        return await asyncio.shield(create_detached_task(work, self._running))
 
-    async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
+    async def _begin(self, tenant: Tenant, begun: EpisodeStart) -> Session:
         """The journal has it first, so that episodes that hang while they begin count to the limit
         of their tenant.
         """
@@ -241,12 +282,12 @@ class Sessions:
             kept = await self.admission.begin(begun)
             if kept.id == begun.id:
                 try:
-                    return await self._brought_back(Entry(begun, 0))
+                    return await self._restore(Entry(begun, 0))
                 except BaseException:
                     await self._journal.remove(begun.id)
                     raise
         if asked_for(kept) != asked_for(begun):
-            raise reused()
+            raise key_reused()
         try:
             return await self.get(tenant, kept.id)
         except Problem as problem:
@@ -254,15 +295,15 @@ class Sessions:
                 raise
         return await self._begun_again(kept)
 
-    async def _begun_again(self, begun: Begun) -> Session:
+    async def _begun_again(self, begun: EpisodeStart) -> Session:
         """An episode that has ended, as it was when it began: what the same request is answered
         once more.
         """
-        session = await self._replayed(begun, ())
+        session = await self._replay(begun, ())
         await session.close()
         return session
 
-    async def _refreshed(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
+    async def _refresh(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
         """The episode as the journal has it, from memory if that is so when the step that runs has
         ended.
         """
@@ -273,30 +314,30 @@ class Sessions:
                 if session and self._live.get(id) is session:
                     if not entry.ended and len(session.taken) == entry.steps:
                         return session
-                    await self._let_go(session)
+                    await self._evict(session)
             if is_lost(entry):
                 raise EpisodeLost(reason_of(entry))
             if entry.ended is not None:
                 # A policy may read it, so it does not say how.
                 raise Problem(409, FINISHED, "the episode has ended: begin another")
-            return await self._brought_back(entry)
+            return await self._restore(entry)
 
     def _alone(self, id: str) -> asyncio.Lock:  # noqa: A002 - as above
-        """Who opens this episode holds it."""
+        """Return the lock that is held while this episode is opened."""
         return self._opening.get(id) or self._opening.setdefault(id, asyncio.Lock())
 
-    async def _brought_back(self, entry: Entry) -> Session:
+    async def _restore(self, entry: Entry) -> Session:
         begun = entry.begun
         steps = await self._journal.steps(begun.id) if entry.steps else ()
-        self._live[begun.id] = session = await self._replayed(begun, steps)
+        self._live[begun.id] = session = await self._replay(begun, steps)
         return session
 
-    async def _replayed(self, begun: Begun, steps: Sequence[Taken]) -> Session:
-        playing = replayed(begun, self._catalog.get(begun.environment), steps)
+    async def _replay(self, begun: EpisodeStart, steps: Sequence[JournaledStep]) -> Session:
+        playing = replay(begun, self._catalog.get(begun.environment), steps)
         try:
             return await asyncio.wait_for(playing, self._limits.deadline)
         except TimeoutError:
-            raise failed(begun, f"it took more than {self._limits.deadline:g} s") from None
+            raise begin_failed(begun, f"it took more than {self._limits.deadline:g} s") from None
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
         for attempt in range(ATTEMPTS):
@@ -309,7 +350,7 @@ class Sessions:
             except Problem as problem:
                 is_over = problem.code in (FINISHED, LOST)
                 kept = await self._journal.steps(id) if is_over and key else ()
-                if old := answered(kept, action, key):
+                if old := find_answer(kept, action, key):
                     return old
                 if isinstance(problem, EpisodeLost) and problem.final:
                     await self._end_lost(tenant, id, problem.why)
@@ -318,7 +359,7 @@ class Sessions:
                 if self._live.get(id) is not session:  # it was let go of while this waited
                     continue
                 session.used = time.monotonic()
-                if found := answered(session.taken, action, key) or await self._taken(
+                if found := find_answer(session.taken, action, key) or await self._take_step(
                     session, action, key
                 ):
                     return found
@@ -328,11 +369,11 @@ class Sessions:
             "other requests changed this episode all the time: take one step at a time",
         )
 
-    async def _taken(self, session: Session, action: Action, key: str) -> Answer | None:
+    async def _take_step(self, session: Session, action: Action, key: str) -> Answer | None:
         """The step, played and in the journal; None where another process took one meanwhile."""
         try:
             answer = await session.play(action, self._limits.deadline)
-            taken = Taken(answer.number, action.encoded(), answer.encoded(), key)
+            taken = JournaledStep(answer.number, action.to_json(), answer.to_json(), key)
             if len(taken.answer) > LARGEST:
                 raise Problem(
                     500,
@@ -343,10 +384,10 @@ class Sessions:
             end = session.end if answer.done else None
             is_kept = await self._journal.commit(session.id, taken, end)
         except BaseException:
-            await self._let_go(session)  # the episode may be ahead of the journal: it is replayed
+            await self._evict(session)  # the episode may be ahead of the journal: it is replayed
             raise
         if not is_kept:
-            await self._let_go(session)
+            await self._evict(session)
             return None
         session.taken.append(taken)
         if end and (verdict := session.episode.verdict):
@@ -360,8 +401,10 @@ class Sessions:
                     "rlenv.tenant": session.begun.tenant or None,
                 }
                 self._metrics.trace(episode_span(session.episode), about)
-            await self._let_go(session)
-            await asyncio.wait([start_aside(self._archive.bring(), self._running)], timeout=ARCHIVE)
+            await self._evict(session)
+            await asyncio.wait(
+                [create_detached_task(self._archive.bring(), self._running)], timeout=ARCHIVE
+            )
         return answer
 
     async def _end_lost(self, tenant: Tenant, id: str, why: str) -> None:  # noqa: A002 - as above
@@ -370,16 +413,16 @@ class Sessions:
         if entry and not entry.ended:
             await self._journal.commit(id, *end_of_lost(entry, why))
 
-    async def _removed(self, id: str) -> None:  # noqa: A002 - as above
+    async def _finish_removal(self, id: str) -> None:  # noqa: A002 - as above
         async with self._alone(id):  # it may still begin
             if session := self._live.get(id):
-                await self._closed(session)  # a step may be running
+                await self._close_session(session)  # a step may be running
 
-    async def _closed(self, session: Session) -> None:
+    async def _close_session(self, session: Session) -> None:
         async with session.lock:
-            await self._let_go(session)
+            await self._evict(session)
 
-    async def _let_go(self, session: Session) -> None:
+    async def _evict(self, session: Session) -> None:
         """Close an episode whose lock is held."""
         if self._live.get(session.id) is session:
             del self._live[session.id]

@@ -1,4 +1,4 @@
-"""What a server keeps: a port for each tier, and what implements it."""
+"""Stores of a server: a port for each tier, and its implementations."""
 
 from __future__ import annotations
 

@@ -16,25 +16,25 @@ from rlenv_serve.http.problems import Problem
 logger = logging.getLogger("rlenv_serve")
 
 
-class Kept:
-    """What a journal keeps as JSON."""
+class JsonRecord:
+    """A value that a journal keeps as JSON."""
 
     __slots__ = ()
 
-    def encoded(self) -> bytes:
+    def to_json(self) -> bytes:
         """As the journal keeps it."""
         return encode(self)
 
     @classmethod
-    def decoded(cls, kept: bytes) -> Self:
-        """What ``encoded`` wrote, half surrogates of tools and stages included, which msgspec does
-        not read.
+    def from_json(cls, kept: bytes) -> Self:
+        """Read what ``to_json`` wrote, half surrogates of tools and stages included, which msgspec
+        does not read.
         """
         return msgspec.convert(json.loads(kept), cls)
 
 
 @frozen
-class Begun:
+class EpisodeStart:
     """An episode as it began.
 
     Args:
@@ -63,8 +63,8 @@ class Begun:
 
 
 @frozen
-class Ended:
-    """How an episode ended; written once, together with its last step.
+class EpisodeEnd:
+    """The end of an episode; written once, together with its last step.
 
     Args:
         stop: the reason, as of ``rlenv_plugin_agent.Stop``.
@@ -78,7 +78,7 @@ class Ended:
 
 
 @frozen
-class Taken:
+class JournaledStep:
     """A step that was accepted.
 
     Args:
@@ -96,13 +96,13 @@ class Taken:
 
 @frozen
 class Entry:
-    """What a journal has of an episode: how it began, how many steps it took, and how it ended if
+    """An episode as a journal has it: how it began, how many steps it took, and how it ended if
     it did.
     """
 
-    begun: Begun
+    begun: EpisodeStart
     steps: int
-    ended: Ended | None = None
+    ended: EpisodeEnd | None = None
 
 
 class Journal(Protocol):
@@ -130,7 +130,7 @@ class Journal(Protocol):
     async def open(self) -> None:
         """Connect, and make what is missing."""
 
-    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+    async def begin(self, begun: EpisodeStart, limit: int) -> EpisodeStart | None:
         """Keep a new episode.
 
         Args:
@@ -145,20 +145,31 @@ class Journal(Protocol):
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
         """The episode of this id; what it has of the end leaves out the trajectory."""
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - as above
         """Its steps, in order."""
 
-    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+    async def commit(self, id: str, taken: JournaledStep, ended: EpisodeEnd | None = None) -> bool:  # noqa: A002 - as above
         """Keep a step, and the end that it made; False, and nothing is kept, where it is not the
-        next step, or the episode has ended or been removed.  The trajectory of the end is in the
-        outbox from then on."""
+        next step, or the episode has ended or been removed. The trajectory of the end is in the
+        outbox from then on.
+
+        Args:
+            id: of the episode.
+            taken: the step.
+            ended: the end that it made; None where it made none.
+        """
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
-        """The trajectories that no store has yet, the oldest first, each with a name for
-        ``archived``; those that are newer than the one of the name ``after``, where it is given.
-        They stay when their episodes are removed."""
+        """Return the trajectories that no store has yet, the oldest first, each with a name for
+        ``forget_archived``; those that are newer than the one named ``after``, where it is
+        given. They stay when their episodes are removed.
 
-    async def archived(self, names: Sequence[str]) -> None:
+        Args:
+            limit: how many there are at most.
+            after: a name that this method gave; "" begins with the oldest.
+        """
+
+    async def forget_archived(self, names: Sequence[str]) -> None:
         """A store has these trajectories: forget them here."""
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
@@ -173,8 +184,12 @@ class Journal(Protocol):
         """
 
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
-        """The episodes that began last, of this tenant or of all, the newest first; as ``find`` has
-        them.
+        """Return the episodes that began last, of this tenant or of all, the newest first; as
+        ``find`` has them.
+
+        Args:
+            tenant: whose episodes; None: of all.
+            limit: how many there are at most.
         """
 
     async def expire(self, keep: float) -> int:

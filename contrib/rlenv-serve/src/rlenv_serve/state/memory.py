@@ -8,18 +8,18 @@ from itertools import islice
 
 from attrs import define, evolve, field
 
-from .journal import Begun, Ended, Entry, Taken
+from .journal import Entry, EpisodeEnd, EpisodeStart, JournaledStep
 
 HELD = 64 << 20  # bytes of episodes that have ended
 STEP = 1 << 10  # bytes of a step besides what it holds
 
 
 @define
-class _Kept:
-    begun: Begun
+class _MemoryEpisode:
+    begun: EpisodeStart
     written: float
-    taken: list[Taken] = field(factory=list)
-    ended: Ended | None = None
+    taken: list[JournaledStep] = field(factory=list)
+    ended: EpisodeEnd | None = None
 
     @property
     def entry(self) -> Entry:
@@ -36,7 +36,7 @@ class MemoryJournal:
     shared = False
 
     def __init__(self) -> None:
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _MemoryEpisode] = {}
         self._outbox: dict[str, bytes] = {}
         # By tenant: bytes of each episode that has ended, in the order in which they did.
         self._ended: dict[str, dict[str, int]] = {}
@@ -51,7 +51,7 @@ class MemoryJournal:
     async def open(self) -> None:
         """As of ``Journal``."""
 
-    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+    async def begin(self, begun: EpisodeStart, limit: int) -> EpisodeStart | None:
         """As of ``Journal``."""
         if begun.key and (old := self._by_key.get((begun.tenant, begun.key))):
             return self._kept[old].begun
@@ -59,7 +59,7 @@ class MemoryJournal:
             return None
         if begun.key:
             self._by_key[begun.tenant, begun.key] = begun.id
-        self._kept[begun.id] = _Kept(begun, time.monotonic())
+        self._kept[begun.id] = _MemoryEpisode(begun, time.monotonic())
         self._open[begun.id] = begun.tenant
         return begun
 
@@ -68,11 +68,11 @@ class MemoryJournal:
         found = self._kept.get(id)
         return None if found is None else found.entry
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - as above
         """As of ``Journal``."""
         return [*self._kept[id].taken] if id in self._kept else []
 
-    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+    async def commit(self, id: str, taken: JournaledStep, ended: EpisodeEnd | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         found = self._kept.get(id)
         if found is None or found.ended or taken.number != len(found.taken) + 1:
@@ -93,7 +93,7 @@ class MemoryJournal:
                 await self.remove(oldest)
         return True
 
-    def _add_ended(self, kept: _Kept) -> None:
+    def _add_ended(self, kept: _MemoryEpisode) -> None:
         assert kept.ended is not None
         tenant = kept.begun.tenant
         size = len(kept.ended.verdict)
@@ -101,7 +101,7 @@ class MemoryJournal:
         self._ended.setdefault(tenant, {})[kept.begun.id] = size
         self._sizes[tenant] = self._sizes.get(tenant, 0) + size
 
-    def _drop_ended(self, begun: Begun) -> None:
+    def _drop_ended(self, begun: EpisodeStart) -> None:
         sizes = self._ended.get(begun.tenant)
         if sizes is None or begun.id not in sizes:
             return
@@ -115,7 +115,7 @@ class MemoryJournal:
         first = [*self._outbox].index(after) + 1 if after in self._outbox else 0
         return [*islice(self._outbox.items(), first, first + limit)]
 
-    async def archived(self, names: Sequence[str]) -> None:
+    async def forget_archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
         for each in names:
             self._outbox.pop(each, None)

@@ -14,7 +14,7 @@ from rlenv import ConfigError
 
 from . import redis_scripts as scripts
 from .age import Age
-from .journal import Begun, Ended, Entry, Taken, unavailable
+from .journal import Entry, EpisodeEnd, EpisodeStart, JournaledStep, unavailable
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -39,8 +39,8 @@ NAMES = {
 }
 Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
 _pack = msgspec.msgpack.Encoder().encode
-_begun = msgspec.msgpack.Decoder(Begun).decode
-_taken = msgspec.msgpack.Decoder(Taken).decode
+_begun = msgspec.msgpack.Decoder(EpisodeStart).decode
+_taken = msgspec.msgpack.Decoder(JournaledStep).decode
 
 
 class RedisJournal:
@@ -85,7 +85,7 @@ class RedisJournal:
         }
         self._age.at_least(float(cast("bytes", await self._run("clock"))))
 
-    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+    async def begin(self, begun: EpisodeStart, limit: int) -> EpisodeStart | None:
         """As of ``Journal``."""
         given = (begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now())
         found = await self._run("begin", *given)
@@ -95,12 +95,12 @@ class RedisJournal:
         """As of ``Journal``."""
         return _entry(cast("Fields", await self._ask("HMGET", f"{self._prefix}e:{id}", *FIELDS)))
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - as above
         """As of ``Journal``."""
         found = cast("list[bytes]", await self._ask("LRANGE", f"{self._prefix}s:{id}", 0, -1))
         return [_taken(each) for each in found]
 
-    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+    async def commit(self, id: str, taken: JournaledStep, ended: EpisodeEnd | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
         given = (id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end)
@@ -113,7 +113,7 @@ class RedisJournal:
         found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask(*asked))
         return [(name.decode(), held[b"trajectory"]) for name, held in found]
 
-    async def archived(self, names: Sequence[str]) -> None:
+    async def forget_archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
         await self._ask("XDEL", f"{self._prefix}x", *names)
 
@@ -157,10 +157,10 @@ class RedisJournal:
                 await link.aclose(close_connection_pool=True)
 
     async def _run(self, name: str, *given: str | bytes | float) -> object:
-        return await self._asked(self._scripts[name](args=given, client=self._link))
+        return await self._await_answer(self._scripts[name](args=given, client=self._link))
 
     async def _ask(self, *command: str | int) -> object:
-        return await self._asked(self._link.execute_command(*command))  # type: ignore[no-untyped-call] # of redis-py
+        return await self._await_answer(self._link.execute_command(*command))  # type: ignore[no-untyped-call] # of redis-py
 
     @property
     def _link(self) -> Redis:
@@ -168,7 +168,7 @@ class RedisJournal:
             raise unavailable("it is closed")
         return self._redis
 
-    async def _asked(self, answer: Awaitable[object]) -> object:
+    async def _await_answer(self, answer: Awaitable[object]) -> object:
         try:
             return await answer
         except Exception as error:  # noqa: BLE001 - a connection that breaks raises more than redis-py names
@@ -215,7 +215,7 @@ def prepare(url: str) -> None:
 
 
 def _place(url: str) -> str:
-    """Where it is, without the password."""
+    """Return where it is, without the password."""
     with suppress(ValueError):
         parts = urlsplit(url)
         return f"{parts.hostname or parts.path}:{parts.port or 6379}"
@@ -226,5 +226,5 @@ def _entry(found: Sequence[bytes | None]) -> Entry | None:
     begun, steps, stop, verdict = found
     if begun is None or steps is None:
         return None
-    ended = None if stop is None else Ended(stop.decode(), verdict or b"")
+    ended = None if stop is None else EpisodeEnd(stop.decode(), verdict or b"")
     return Entry(_begun(begun), int(steps), ended)

@@ -1,5 +1,5 @@
-"""What a journal does in Redis at once: scripts in Lua, each of which may be sent again when its
-answer was lost.
+"""Scripts in Lua, with which a journal does several things in Redis at once, each of which may be
+sent again when its answer was lost.
 
 Keys: ``rlenv:e:ID`` an episode, ``rlenv:s:ID`` its steps, ``rlenv:k:TENANT`` episodes by
 idempotency key, ``rlenv:o:TENANT``

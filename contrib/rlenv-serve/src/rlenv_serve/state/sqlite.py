@@ -29,7 +29,7 @@ from attrs import frozen
 from rlenv import ConfigError
 
 from .age import Age
-from .journal import Begun, Ended, Entry, Taken, unavailable
+from .journal import Entry, EpisodeEnd, EpisodeStart, JournaledStep, unavailable
 from .sqlite_file import connect
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ TAKE = (
 OF_ID = "SELECT number FROM episode WHERE id = ?"
 OLD = "SELECT number FROM episode WHERE written < ? LIMIT ?"
 _encode = msgspec.json.Encoder().encode
-_begun = msgspec.json.Decoder(Begun).decode
+_begun = msgspec.json.Decoder(EpisodeStart).decode
 
 
 @frozen(eq=False)
@@ -102,7 +102,7 @@ class SqliteJournal:
         self._writer.start()
         await self._written(lambda _: None)
 
-    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+    async def begin(self, begun: EpisodeStart, limit: int) -> EpisodeStart | None:
         """As of ``Journal``."""
         return await self._written(lambda link: _begin(link, begun, limit, self._age.now()))
 
@@ -110,16 +110,16 @@ class SqliteJournal:
         """As of ``Journal``."""
         return next(map(_entry, await self._read(f"{ENTRY} WHERE id = ?", id)), None)
 
-    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+    async def steps(self, id: str) -> Sequence[JournaledStep]:  # noqa: A002 - as above
         """As of ``Journal``."""
         rows = await self._read(
             "SELECT step.number, action, answer, step.key FROM step JOIN episode ON step.episode ="
             " episode.number WHERE id = ? ORDER BY step.number",
             id,
         )
-        return [Taken(*row) for row in rows]
+        return [JournaledStep(*row) for row in rows]
 
-    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+    async def commit(self, id: str, taken: JournaledStep, ended: EpisodeEnd | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
         return await self._written(work, step_of="" if ended else id, is_end=ended is not None)
@@ -133,7 +133,7 @@ class SqliteJournal:
         )
         return [(str(number), held) for number, held in rows]
 
-    async def archived(self, names: Sequence[str]) -> None:
+    async def forget_archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
         await self._written(
             lambda link: link.executemany(
@@ -216,7 +216,7 @@ class SqliteJournal:
             self._waiting -= 1
 
     def _written_here(self, work: Work[T]) -> T | None:
-        """What the work gave; None where nothing was done, and it is for the thread."""
+        """Return what the work gave; None where nothing was done, and it is for the thread."""
         started = time.monotonic()
         self._steps = self._steps + 1
         own = self._own if self._steps % CHECKPOINT and started > self._rests else None
@@ -246,9 +246,9 @@ class SqliteJournal:
         self._drop()
 
     def _outcomes(self, group: Sequence[_Write]) -> list[object]:
-        """What each write gave, or the exception that it raised."""
+        """Return what each write gave, or the exception that it raised."""
         try:
-            return self._committed(group)
+            return self._commit_group(group)
         except Exception as error:  # noqa: BLE001 - it goes to who waits
             is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in BUSY
             if not is_busy:
@@ -258,14 +258,14 @@ class SqliteJournal:
         # One that cannot be kept must not take the others with it.
         return [found for each in group for found in self._outcomes([each])]
 
-    def _committed(self, group: Sequence[_Write]) -> list[object]:
-        link = self._connected()
+    def _commit_group(self, group: Sequence[_Write]) -> list[object]:
+        link = self._connect()
         level = "FULL" if any(each.is_end for each in group) else "NORMAL"
         link.execute(f"PRAGMA synchronous = {level}")
         link.execute("BEGIN IMMEDIATE")
         return _finish(link, [each.work for each in group])
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._link is None:
             self._link = link = connect(self._path, self._wait)
             (seconds,) = link.execute(
@@ -297,7 +297,7 @@ def _settle(group: Sequence[_Write], found: Sequence[object]) -> None:
 
 
 def _finish(link: sqlite3.Connection, works: Sequence[Work[T]]) -> list[T]:
-    """What each gave, in the transaction that was begun."""
+    """Run all work in the transaction that was begun, and return what each gave."""
     try:
         found = [each(link) for each in works]
         link.execute("COMMIT")
@@ -310,10 +310,12 @@ def _finish(link: sqlite3.Connection, works: Sequence[Work[T]]) -> list[T]:
 
 def _entry(row: tuple[bytes, int, str | None, bytes | None]) -> Entry:
     begun, steps, stop, verdict = row
-    return Entry(_begun(begun), steps, None if stop is None else Ended(stop, verdict or b""))
+    return Entry(_begun(begun), steps, None if stop is None else EpisodeEnd(stop, verdict or b""))
 
 
-def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Begun | None:
+def _begin(
+    link: sqlite3.Connection, begun: EpisodeStart, limit: int, now: float
+) -> EpisodeStart | None:
     if begun.key:
         old = link.execute(
             "SELECT begun FROM episode WHERE tenant = ? AND key = ?", (begun.tenant, begun.key)
@@ -333,7 +335,7 @@ def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Be
 
 
 def _commit(
-    link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float
+    link: sqlite3.Connection, id_: str, taken: JournaledStep, ended: EpisodeEnd | None, now: float
 ) -> bool:
     # by name, since Python 3.14 accepts no sequence for parameters that have numbers
     step = {

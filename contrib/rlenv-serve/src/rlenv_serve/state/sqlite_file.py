@@ -88,7 +88,12 @@ def _make(path: str) -> None:
 
 
 def check_owner(option: str, path: str) -> None:
-    """
+    """Reject what is not a file of this user alone.
+
+    Args:
+        option: of the command that names the file.
+        path: of the file.
+
     Raises:
         ConfigError: for what is not a file of this user alone.
     """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rlenv_serve.state.journal import Journal
 
-from .finished import Finished
+from .episode import FinishedEpisode
 from .store import TrajectoryStore
 
 logger = logging.getLogger("rlenv_serve")
@@ -65,7 +65,7 @@ class Archive:
     async def _keep(self, rows: Sequence[tuple[str, bytes]]) -> bool:
         """Bring these; whether more may be brought at once."""
         try:
-            made = [Finished.decoded(held) for _, held in rows]
+            made = [FinishedEpisode.from_json(held) for _, held in rows]
         except Exception as error:  # noqa: BLE001 - another version may have written anything
             if len(rows) == 1:
                 self.aside.append(rows[0][0])
@@ -78,5 +78,5 @@ class Archive:
                 )
             return False
         await self.store.append(made)
-        await self._journal.archived([name for name, _ in rows])
+        await self._journal.forget_archived([name for name, _ in rows])
         return sum(len(held) for _, held in rows) < BYTES

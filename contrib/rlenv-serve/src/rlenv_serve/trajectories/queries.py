@@ -11,9 +11,9 @@ from attrs import asdict, fields
 from rlenv import InputError
 from rlenv_cli.console import one_line
 
-from rlenv_serve.keys import LOCAL_OPERATOR
+from rlenv_serve.http.keys import LOCAL_OPERATOR
 
-from .finished import Finished
+from .episode import FinishedEpisode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ MEASURES = ("turns", "calls", "tools", "tokens", "seconds")
 KINDS = {"str": "string", "int": "int64", "float": "float64", "float | None": "float64"}
 
 
-def table(rows: Iterable[Finished]) -> pa.Table:
+def table(rows: Iterable[FinishedEpisode]) -> pa.Table:
     """The rows as a table of Arrow; ``rollout`` is JSON text.
 
     Raises:
@@ -37,13 +37,18 @@ def table(rows: Iterable[Finished]) -> pa.Table:
             " clone"
         ) from None
     schema = pa.schema(
-        [(each.name, getattr(pa, KINDS[str(each.type)])()) for each in fields(Finished)]
+        [(each.name, getattr(pa, KINDS[str(each.type)])()) for each in fields(FinishedEpisode)]
     )
     return pa.Table.from_pylist([asdict(row) for row in rows], schema)
 
 
-def export(rows: Iterable[Finished], path: Path) -> int:
-    """Write a file of Parquet; how many rows."""
+def export(rows: Iterable[FinishedEpisode], path: Path) -> int:
+    """Write a file of Parquet, and return how many rows it has.
+
+    Args:
+        rows: in order.
+        path: of the file.
+    """
     made = table(rows)
     from pyarrow.parquet import write_table
 
@@ -51,9 +56,13 @@ def export(rows: Iterable[Finished], path: Path) -> int:
     return int(made.num_rows)
 
 
-def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
-    """The names and rows that a query of DuckDB over the table ``trajectories`` gives.  It reaches
-    no files.
+def select(rows: Iterable[FinishedEpisode], query: str) -> tuple[list[str], list[Row]]:
+    """Return the names and rows that a query of DuckDB over the table ``trajectories`` gives. It
+    reaches no files.
+
+    Args:
+        rows: of the table.
+        query: in SQL of DuckDB.
 
     Raises:
         InputError: the query is wrong, or DuckDB is not installed.
@@ -71,8 +80,13 @@ def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
             raise InputError(f"the query: {error}") from None
 
 
-def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]]:
-    """Means by environment and by whether the reward reached ``mark``."""
+def profile(rows: Iterable[FinishedEpisode], mark: float) -> tuple[list[str], list[Row]]:
+    """Return means by environment and by whether the reward reached ``mark``.
+
+    Args:
+        rows: in any order.
+        mark: in [0, 1].
+    """
     outcome = (
         f"case when reward is null then 'unscored' when reward >= {mark} then 'pass' else"
         " 'fail' end"
@@ -85,10 +99,15 @@ def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]
     return select(rows, query)
 
 
-def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
-    """Two trajectories beside each other: what they came to, and message by message."""
+def compare(first: FinishedEpisode, second: FinishedEpisode) -> tuple[list[str], list[Row]]:
+    """Compare two trajectories beside each other: what they came to, and message by message.
+
+    Args:
+        first: one trajectory.
+        second: another one.
+    """
     # Who can open the store can read all of it.
-    sides = first.told(LOCAL_OPERATOR), second.told(LOCAL_OPERATOR)
+    sides = first.as_seen_by(LOCAL_OPERATOR), second.as_seen_by(LOCAL_OPERATOR)
     names = ("environment", "task", "agent", "stop", "reward", *MEASURES)
     rows: list[Row] = [(name, *(each[name] for each in sides)) for name in names]
     scores = [{stage["stage"]: stage["score"] for stage in each["stages"]} for each in sides]  # type: ignore[attr-defined] # as `told` makes it

@@ -1,4 +1,4 @@
-"""Where trajectories are kept: SQLite or PostgreSQL, through one schema of SQLAlchemy."""
+"""The store of trajectories: SQLite or PostgreSQL, through one schema of SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from attrs import asdict, fields
 
-from rlenv_serve.database import Database, storable
+from rlenv_serve.state.database import Database, storable
 
-from .finished import Finished
+from .episode import FinishedEpisode
 
 # SQLite numbers rows by itself only where they are of its own type.
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
@@ -33,7 +33,7 @@ TABLE = sa.Table(
             unique=each.name == "id" or None,
             index=each.name == "tenant",
         )
-        for each in fields(Finished)
+        for each in fields(FinishedEpisode)
         if each.name != "number"
     ],
 )
@@ -67,7 +67,7 @@ class TrajectoryStore(Database):
             await self.alter(self.opened[0])
             del self.opened[0]
 
-    async def append(self, rows: Sequence[Finished]) -> None:
+    async def append(self, rows: Sequence[FinishedEpisode]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
         # A text with NUL or half a surrogate would wait in the journal for ever, and all others
         # behind it.
@@ -95,8 +95,13 @@ class TrajectoryStore(Database):
         while left and connection.exec_driver_sql(USED).scalar_one() > HELD:
             left = connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest))).rowcount
 
-    async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name
-        """The row of an episode of this tenant, or of any."""
+    async def find(self, id: str, tenant: str | None) -> FinishedEpisode | None:  # noqa: A002 - the field's name
+        """Return the row of an episode of this tenant, or of any.
+
+        Args:
+            id: of the episode.
+            tenant: whose row it is; None: of any.
+        """
         return next(iter(await self._rows(_of(tenant=tenant, id=id))), None)
 
     async def after(
@@ -105,8 +110,15 @@ class TrajectoryStore(Database):
         tenant: str | None,
         limit: int = PAGE,
         columns: Sequence[sa.Column[Any]] = SUMMARY,
-    ) -> list[Finished]:
-        """The next rows after this number, oldest first, without their rollouts."""
+    ) -> list[FinishedEpisode]:
+        """Return the next rows after this number, oldest first, without their rollouts.
+
+        Args:
+            number: of a row; 0 begins with the first.
+            tenant: whose rows; None: of all.
+            limit: how many there are at most.
+            columns: that are read.
+        """
         return await self._rows(
             _of(tenant=tenant)
             .with_only_columns(*columns)
@@ -115,8 +127,17 @@ class TrajectoryStore(Database):
             .limit(limit)
         )
 
-    async def newest(self, tenant: str | None, environment: str, limit: int) -> list[Finished]:
-        """The newest rows, of this environment or of any if it is "", without their rollouts."""
+    async def newest(
+        self, tenant: str | None, environment: str, limit: int
+    ) -> list[FinishedEpisode]:
+        """Return the newest rows, of this environment or of any if it is "", without their
+        rollouts.
+
+        Args:
+            tenant: whose rows; None: of all.
+            environment: its name.
+            limit: how many there are at most.
+        """
         return await self._rows(
             _of(tenant=tenant, environment=environment or None)
             .with_only_columns(*SUMMARY)
@@ -124,15 +145,15 @@ class TrajectoryStore(Database):
             .limit(limit)
         )
 
-    def scan(self) -> Iterator[Finished]:
+    def scan(self) -> Iterator[FinishedEpisode]:
         """All rows, oldest first; for callers without an event loop."""
         number = 0
         while page := asyncio.run(self.after(number, None, columns=[*TABLE.c])):
             yield from page
             number = page[-1].number
 
-    async def _rows(self, query: sa.Select[tuple[object, ...]]) -> list[Finished]:
-        return [Finished(**each) for each in await self.rows(query)]
+    async def _rows(self, query: sa.Select[tuple[object, ...]]) -> list[FinishedEpisode]:
+        return [FinishedEpisode(**each) for each in await self.rows(query)]
 
 
 def _of(**wanted: str | None) -> sa.Select[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""What ``/v1/verify`` takes and gives."""
+"""Requests and answers of ``/v1/verify``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from msgspec import Meta
 from rlenv import Task, Trajectory
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.keys import Tenant
 from rlenv_serve.http.problems import Problem, invalid
-from rlenv_serve.keys import Tenant
 
 SHOWN = 20  # wrong items that an error names
 ID_LENGTH = 200
@@ -95,7 +95,13 @@ class Job(msgspec.Struct):
 
 
 async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int) -> list[Job]:
-    """The tasks of all items, before anything runs.
+    """Find the tasks of all items, before anything runs.
+
+    Args:
+        served: the environment.
+        items: of the request.
+        tenant: whose request it is.
+        most: items of one request.
 
     Raises:
         Problem: 422 with all wrong items; 403 for a task with its answer from a tenant that may not
@@ -141,8 +147,8 @@ def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
 
 
 def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
-    """Why the stages cannot work with tasks of the request, as where an environment reads its
-    own.
+    """Return why the stages cannot work with tasks of the request, as where an environment reads
+    its own.
     """
     checked = (
         (index, served.env._plan.check_task(job.task))

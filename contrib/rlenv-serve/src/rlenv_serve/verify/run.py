@@ -11,9 +11,9 @@ from starlette.types import Receive
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
+from rlenv_serve.http.keys import Tenant, sees_private
 from rlenv_serve.http.watch import Watch
-from rlenv_serve.keys import Tenant, sees_private
-from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.verdicts import fault_kind, stage_rows
 
 from .requests import Item, Job, VerifyResult, jobs
 from .verifier import Verifier
@@ -136,7 +136,7 @@ class Run:
             message=message,
         )
 
-    async def encoded(self) -> list[bytes]:
+    async def encode_results(self) -> list[bytes]:
         """The results of a run that is done as JSON, in order."""
         return [await self._line(index) for index in range(len(self.jobs))]
 
@@ -159,12 +159,18 @@ class Run:
 async def made_run(
     verifier: Verifier, tenant: Tenant, environment: str, items: Sequence[Item]
 ) -> Run:
-    """The run of a request, which is to be played.
+    """Make the run of a request, which is to be played.
+
+    Args:
+        verifier: which judges the responses.
+        tenant: whose request it is.
+        environment: its name.
+        items: the responses.
 
     Raises:
         Problem: as ``jobs``; 404 when there is no such environment; 429 when too much of this
             tenant waits.
     """
-    served = verifier.catalog.named(environment)
+    served = verifier.catalog.lookup(environment)
     verifier.turns.admit(tenant.name)
     return Run(verifier, tenant, served, await jobs(served, items, tenant, verifier.limits.items))

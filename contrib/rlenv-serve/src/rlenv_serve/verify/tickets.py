@@ -1,9 +1,6 @@
-"""Tickets: requests whose responses are judged whether or not their client waits.
+"""Requests whose responses are judged whether or not their client waits.
 
-A ticket is an entry of a journal, so it survives what the journal survives, and every process of
-the server knows it.  Its first step has the body of the request.  The process that judges it adds a
-step each second; another one that sees no new step for long takes the next one, and with it the
-ticket.  The end has the results.
+A ticket that no process gives signs of life for is taken by the one that is asked for it.
 """
 
 from __future__ import annotations
@@ -11,33 +8,46 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from contextlib import suppress
-from functools import lru_cache
 from secrets import token_hex
+from weakref import WeakKeyDictionary
 
 import msgspec
+from attrs import frozen
+from rlenv_cli.tickets import TicketJudge, TicketRecord
 
 from rlenv_serve.http.body import decode
-from rlenv_serve.http.problems import Problem, not_found
-from rlenv_serve.keys import Tenant
-from rlenv_serve.sessions.problems import reused
-from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.problems import Problem, key_reused, not_found
+from rlenv_serve.state.journal import Journal
 
 from .requests import VerifyRequest
 from .run import Run, made_run
+from .ticket_store import JournalTickets, StoredTicket, TicketRequest
 from .verifier import Verifier
 
 KEEP = 3600.0  # seconds
 MOST = 256  # of one tenant
 MOST_BYTES = 32 << 20  # of the bodies and results of these
-BEAT = 1.0  # seconds between signs of life
-LEFT = 10.0  # seconds without one after which another process takes a ticket
 POLL = 0.25  # seconds between looks at a ticket of another process
-KNOWN = 10_000  # steps of tickets of other processes that one remembers
 _DECODER = msgspec.json.Decoder(VerifyRequest)
 
 
-class Tickets:
+@frozen
+class TicketStatus:
+    """A ticket as its client sees it.
+
+    Args:
+        done: how many responses are judged.
+        total: how many there are.
+        results: as JSON, one a line, when all are judged; None before.
+    """
+
+    done: int
+    total: int
+    results: bytes | None
+
+
+class VerifyTickets:
     """The tickets of a server.
 
     Args:
@@ -46,14 +56,19 @@ class Tickets:
     """
 
     def __init__(self, journal: Journal, verifier: Verifier) -> None:
-        self.journal = journal
+        self.store = JournalTickets(journal)
+        self.judge = TicketJudge(self.store)
         self._verifier = verifier
-        self.live: dict[str, tuple[Run, asyncio.Task[None]]] = {}  # that this process judges
-        # When a ticket of another process was first seen with so many steps.
-        self._since = lru_cache(KNOWN)(lambda _id, _steps: time.monotonic())
+        self._runs: WeakKeyDictionary[asyncio.Task[None], Run] = WeakKeyDictionary()
+
+    def running(self, id: str) -> tuple[Run, asyncio.Task[None]] | None:  # noqa: A002 - the field's name
+        """Return the run of a ticket, and its task, where this process judges it."""
+        task = self.judge.live.get(id)
+        return None if task is None else (self._runs[task], task)
 
     async def begin(self, tenant: Tenant, asked: VerifyRequest, body: bytes, key: str) -> str:
-        """The ticket of a request; the one that was begun with the same key, where there is one.
+        """Return the id of a new ticket; of the one that was begun with the same key, where there
+        is one.
 
         Args:
             tenant: whose request it is.
@@ -66,24 +81,18 @@ class Tickets:
                 tickets.
         """
         run = await made_run(self._verifier, tenant, asked.environment, asked.items)
-        digest = hashlib.sha256(body).hexdigest()
-        owner = _owner(tenant)
-        # For an episode, what is the number of responses here is its task, and the number of bytes
-        # its seed.
-        begun = Begun(
-            id=token_hex(16),
-            tenant=owner,
+        record = TicketRecord(token_hex(16), run.served.env.fingerprint)
+        request = TicketRequest(
+            owner=_owner(tenant),
             environment=asked.environment,
-            fingerprint=run.served.env.fingerprint,
-            task=str(len(asked.items)),
-            task_digest=digest,
-            seed=len(body),
-            agent="",
-            created=time.time(),
+            total=len(asked.items),
+            digest=hashlib.sha256(body).hexdigest(),
+            size=len(body),
             key=key,
         )
-        kept = await self.journal.begin(begun, await self._room(owner))
-        if kept is None:
+        room = await self._make_room(request.owner)
+        begun = await self.store.begin(record, body, request, room)
+        if begun is None:
             raise Problem(
                 429,
                 "too_many_requests",
@@ -91,62 +100,77 @@ class Tickets:
                 " or delete tickets",
                 Retry_After="5",
             )
-        if kept.task_digest != digest:
-            raise reused()
-        await self._take(kept.id, Taken(1, body, b"0"), run)
-        return kept.id
+        ticket, is_new = begun
+        if ticket.request.digest != request.digest:
+            raise key_reused()
+        if is_new:
+            self._start(ticket.record, run, 0)
+        return ticket.record.id
 
-    async def wait(self, tenant: Tenant, id: str, seconds: float) -> tuple[Entry, bytes]:  # noqa: A002 - the field's name
-        """A ticket and the answer of its last step, when it is done or so many seconds have passed.
+    async def wait(self, tenant: Tenant, id: str, seconds: float) -> TicketStatus:  # noqa: A002 - as above
+        """Return how a ticket is when it is done or so many seconds have passed.
+
+        Args:
+            tenant: whose ticket it is.
+            id: of the ticket.
+            seconds: to wait.
 
         Raises:
             Problem: 404 when there is none; 410 when the process that judged it is gone, and no
                 other can.
         """
         until = time.monotonic() + seconds
-        while (
-            not (entry := await self._entry(tenant, id)).ended
-            and (left := until - time.monotonic()) > 0
-        ):
-            if id in self.live:
-                await asyncio.wait([self.live[id][1]], timeout=left)
+        ticket = await self._ticket(tenant, id)
+        while not ticket.record.has_ended and (left := until - time.monotonic()) > 0:
+            if id in self.judge.live:
+                await asyncio.wait([self.judge.live[id]], timeout=left)
             else:
                 await asyncio.sleep(min(left, POLL))
-        return entry, (await self._ends(id))[1].answer
+            ticket = await self._ticket(tenant, id)
+        answer = await self._answer(id)
+        total = ticket.request.total
+        if answer.isdigit():
+            return TicketStatus(int(answer), total, None)
+        return TicketStatus(total, total, answer)  # it is done, whatever the store said before
 
     async def cancel(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
-        """Forget a ticket of this tenant; one that is not there is forgotten already."""
-        if (found := await self.journal.find(id)) and found.begun.tenant == _owner(tenant):
-            await self.journal.remove(id)
-            if id in self.live:
-                self.live[id][1].cancel()
+        """Forget a ticket of this tenant; one that is not there is forgotten already.
 
-    async def _entry(self, tenant: Tenant, id: str) -> Entry:  # noqa: A002 - as above
+        Args:
+            tenant: whose ticket it is.
+            id: of the ticket.
+        """
+        found = await self.store.find_stored(id)
+        if found is None or found.request.owner != _owner(tenant):
+            return
+        await self.store.remove(id)
+        if id in self.judge.live:
+            self.judge.live[id].cancel()
+
+    async def _ticket(self, tenant: Tenant, id: str) -> StoredTicket:  # noqa: A002 - as above
         try:
-            entry = await self.journal.find(id)
+            ticket = await self.store.find_stored(id)
         except Problem:
-            self._since.cache_clear()  # no sign of life could be written
+            self.judge.forget_signs()  # no sign of life could be written
             raise
-        if entry is None or not entry.steps or entry.begun.tenant != _owner(tenant):
-            raise not_found(f"there is no ticket {id!r:.80}")
-        if (
-            not (entry.ended or id in self.live)
-            and time.monotonic() - self._since(id, entry.steps) > LEFT
-        ):
-            await self._resume(tenant, entry)
-        return entry
+        if ticket is None or ticket.request.owner != _owner(tenant):
+            raise _no_ticket(id)
+        if self.judge.is_abandoned(ticket.record):
+            await self._resume(tenant, ticket.record)
+        return ticket
 
-    async def _ends(self, id: str) -> tuple[Taken, Taken]:  # noqa: A002 - as above
-        """Its first step and its last."""
-        if not (steps := await self.journal.steps(id)):  # it was forgotten just now
-            raise not_found(f"there is no ticket {id!r:.80}")
-        return steps[0], steps[-1]
+    async def _answer(self, id: str) -> bytes:  # noqa: A002 - as above
+        answer = await self.store.answer(id)
+        if not answer:  # it was forgotten just now
+            raise _no_ticket(id)
+        return answer
 
-    async def _resume(self, tenant: Tenant, entry: Entry) -> None:
+    async def _resume(self, tenant: Tenant, record: TicketRecord) -> None:
         """Judge what a process that is gone has left."""
-        first, last = await self._ends(entry.begun.id)
+        body = await self.store.read_request(record.id)
+        done = int(await self._answer(record.id))
         try:
-            asked = decode(first.action, _DECODER, self._verifier.limits.depth)
+            asked = decode(body, _DECODER, self._verifier.limits.depth)
             run = await made_run(self._verifier, tenant, asked.environment, asked.items)
         except Problem as problem:
             if problem.status == 429:
@@ -157,62 +181,46 @@ class Tickets:
                 "the server was started anew before this was judged, and cannot judge it now"
                 f" ({problem}): send the request again, with another Idempotency-Key if it had one",
             ) from None
-        await self._take(entry.begun.id, Taken(entry.steps + 1, b"", last.answer), run)
+        taken = await self.store.take(record, done)
+        if taken is not None:
+            self._start(taken, run, done)
 
-    async def _take(self, id: str, first: Taken, run: Run) -> None:  # noqa: A002 - as above
-        """Judge a ticket, unless another process was first; its answer has how many were done
-        before.
-        """
-        if await self.journal.commit(id, first):
-            self.live[id] = (
-                run,
-                asyncio.create_task(self._play(id, first.number, int(first.answer), run)),
-            )
+    def _start(self, taken: TicketRecord, run: Run, done: int) -> None:
+        """Judge a ticket, of which so many responses were judged before."""
+        task = self.judge.start(taken, _results(run), lambda: max(done, len(run.verdicts)))
+        self._runs[task] = run
 
-    async def _play(self, id: str, steps: int, least: int, run: Run) -> None:  # noqa: A002 - as above
-        """Judge, with a sign of life each second, until a step is not taken: the ticket is done,
-        forgotten, or of others.
-        """
-        playing = asyncio.create_task(run.play())
-        ended = None
-        results = b""
-        is_ours = True
-        try:
-            while is_ours and not ended:
-                if (await asyncio.wait([playing], timeout=BEAT))[0]:
-                    results = b"\n".join(await run.encoded())
-                    ended = Ended("done", b"%d" % len(results))
-                try:
-                    step = Taken(steps + 1, b"", results or b"%d" % max(least, len(run.verdicts)))
-                    is_ours = await self.journal.commit(id, step, ended)
-                    steps = steps + 1
-                except Problem:  # it is in the log
-                    ended = None  # the step may be there although the answer was lost
-                    await asyncio.sleep(BEAT)
-                    with suppress(Problem):
-                        entry = await self.journal.find(id)
-                        steps = entry.steps if entry else steps
-        finally:
-            playing.cancel()
-            del self.live[id]
+    async def _make_room(self, owner: str) -> int:
+        """Forget what is old, and where there is too much the oldest that are done.
 
-    async def _room(self, owner: str) -> int:
-        """Forget what is old, and where there is too much the oldest that are done; how many may be
-        open.
+        Returns:
+            How many tickets may be open.
         """
         held = 0
         room = MOST
-        await self.journal.expire(KEEP)
-        entries = await self.journal.recent(owner, 2 * MOST)
-        for count, each in enumerate(sorted(entries, key=lambda each: each.ended is not None), 1):
-            held += each.begun.seed + (int(each.ended.verdict) if each.ended else 0)
-            if each.ended and (count >= MOST or held > MOST_BYTES):
-                await self.journal.remove(each.begun.id)
+        await self.store.expire(KEEP)
+        tickets = await self.store.recent(owner, 2 * MOST)
+        open_first = sorted(tickets, key=lambda each: each.record.has_ended)
+        for count, each in enumerate(open_first, 1):
+            held += each.request.size + each.result_size
+            if each.record.has_ended and (count >= MOST or held > MOST_BYTES):
+                await self.store.remove(each.record.id)
             elif held > MOST_BYTES:
                 room = 0
         return room
 
 
+async def _results(run: Run) -> bytes:
+    await run.play()
+    return b"\n".join(await run.encode_results())
+
+
+def _no_ticket(id: str) -> Problem:  # noqa: A002 - the field's name
+    return not_found(f"there is no ticket {id!r:.80}")
+
+
 def _owner(tenant: Tenant) -> str:
-    """Keys of one tenant that may not see the same do not share results."""
+    """Return the owner of a tenant's tickets: keys of one tenant that may not see the same do not
+    share results.
+    """
     return f"{tenant.name}:{tenant.operator:d}{tenant.answers:d}"

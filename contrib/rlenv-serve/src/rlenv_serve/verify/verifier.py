@@ -10,13 +10,13 @@ from collections import deque
 from time import perf_counter
 
 from rlenv import Fault, Verdict
-from rlenv_plugin_agent.spans import verdict_span
+from rlenv_plugin_agent.rollouts.spans import verdict_span
 
 from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.http.keys import Tenant
+from rlenv_serve.http.limits import Limits
 from rlenv_serve.http.turns import Turns
-from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
-from rlenv_serve.settings import Limits
 
 from .requests import Job
 
@@ -95,23 +95,23 @@ class Verifier:
         loop = asyncio.get_running_loop()
         if self._began is None:
             self._began = perf_counter()
-            loop.call_soon(self._turned, loop)
+            loop.call_soon(self._begin_turn, loop)
         elif perf_counter() - self._began > HELD:
             turn = loop.create_future()
             self._paused.append(turn)
             await turn
 
-    def _turned(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _begin_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         """A turn of the loop begins: the first of those that wait goes on."""
         self._began = None
         while self._paused and self._began is None:
             if not (turn := self._paused.popleft()).done():
                 turn.set_result(None)
                 self._began = perf_counter()
-                loop.call_soon(self._turned, loop)
+                loop.call_soon(self._begin_turn, loop)
 
     def _learn(self, served: Served, verdict: Verdict) -> None:
-        """What a response keeps a worker for; stages that only wait keep none."""
+        """Learn for how long a response keeps a worker; stages that only wait do not keep one."""
         spent = 0.0
         if "caller" not in served.env.places:
             spent = sum([result.seconds for result in verdict.results])

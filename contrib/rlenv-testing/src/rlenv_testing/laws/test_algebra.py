@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from attrs import frozen
 from hypothesis import strategies as st
-from rlenv.composites import Composite, Pipeline, Slot
+from rlenv.compose.composites import Composite, Pipeline, Slot
+from rlenv.compose.stages import Attempt
 from rlenv.environment import Environment
-from rlenv.stages import Attempt
-from rlenv.values import Outcome, Task, Verdict
+from rlenv.model.values import Outcome, Task, Verdict
 
 from rlenv_testing.bench import said
 from rlenv_testing.law import case, for_all, for_each, law, require, skip

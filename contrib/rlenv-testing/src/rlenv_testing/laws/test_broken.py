@@ -10,9 +10,9 @@ from itertools import zip_longest
 from time import monotonic
 
 from attrs import evolve
-from rlenv.composites import Composite
-from rlenv.stages import budget_of
-from rlenv.values import StageResult, Task
+from rlenv.compose.composites import Composite
+from rlenv.compose.stages import budget_of
+from rlenv.model.values import StageResult, Task
 
 from rlenv_testing.bench import Pair
 from rlenv_testing.bombs import BOMBS, planted

@@ -7,14 +7,14 @@ import pickle
 from typing import Any
 
 from attrs import evolve
-from rlenv.composites import Composite, Pipeline, Slot
-from rlenv.errors import RlenvError
-from rlenv.pickling import pickled
-from rlenv.plan import Plan
-from rlenv.record import dumps
-from rlenv.serialization import decode_result, encode_result
-from rlenv.stages import ATTRIBUTES, attribute, value_problems
-from rlenv.values import StageResult, Task
+from rlenv.compose.composites import Composite, Pipeline, Slot
+from rlenv.compose.stages import ATTRIBUTES, attribute, value_problems
+from rlenv.engine.plan import Plan
+from rlenv.model.errors import RlenvError
+from rlenv.model.record import dumps
+from rlenv.model.values import StageResult, Task
+from rlenv.runtime.pickling import pickled
+from rlenv.runtime.serialization import decode_result, encode_result
 from rlenv.workers import wire
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 
@@ -97,7 +97,7 @@ def test_serializable(subject: Subject) -> None:
 
 
 def _verdict(result: StageResult) -> Any:
-    from rlenv.values import Verdict
+    from rlenv.model.values import Verdict
 
     return Verdict(None, (result,))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import random
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_testing.bench import said
 from rlenv_testing.drawn import attempts

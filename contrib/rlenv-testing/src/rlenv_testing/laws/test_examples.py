@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_testing.law import case, for_each, law, require, skip, unpaid
 from rlenv_testing.relations import different, rights

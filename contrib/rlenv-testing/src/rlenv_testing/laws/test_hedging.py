@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_testing.law import case, for_all, law, refuse, require, skip
 from rlenv_testing.relations import different, rights

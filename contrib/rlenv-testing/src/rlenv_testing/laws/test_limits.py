@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rlenv.composites import Composite
-from rlenv.stages import Attempt, attribute
-from rlenv.values import StageResult
+from rlenv.compose.composites import Composite
+from rlenv.compose.stages import Attempt, attribute
+from rlenv.model.values import StageResult
 
 from rlenv_testing.bench import Pair
 from rlenv_testing.law import case, law, require, skip

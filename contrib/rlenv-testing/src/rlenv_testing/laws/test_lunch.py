@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_testing.law import law, require, skip, unpaid, worthless
 from rlenv_testing.subject import Subject

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 from rlenv.hooks import Rewrite
-from rlenv.values import Task
+from rlenv.model.values import Task
 
 from rlenv_testing.law import case, for_all, law, refuse, require, skip
 from rlenv_testing.strategies import rewrites

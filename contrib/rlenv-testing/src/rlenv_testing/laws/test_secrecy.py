@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import evolve
-from rlenv.record import plain
-from rlenv.values import StageResult, Task
+from rlenv.model.record import plain
+from rlenv.model.values import StageResult, Task
 
 from rlenv_testing.law import broken, case, for_each, law, skip
 from rlenv_testing.strategies import NASTY

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from attrs import Factory, define
 from rlenv import InputError
-from rlenv.record import dumps
+from rlenv.model.record import dumps
 from rlenv_cli.console import one_line, visible
 from rlenv_cli.scores import Header, ScoreRow, ScoresReader, incomplete
 

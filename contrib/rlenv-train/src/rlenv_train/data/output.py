@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rlenv import InputError
-from rlenv.record import dumps
+from rlenv.model.record import dumps
 from rlenv_cli.console import visible
 
 

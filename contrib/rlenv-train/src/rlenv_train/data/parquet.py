@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlenv import InputError
-from rlenv.record import dumps
+from rlenv.model.record import dumps
 from rlenv_cli.scores import Header, ScoreRow
 
 from .conversation import OPTIONAL

@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 from rlenv import Attempt, ConfigError, Environment, RowExecutor, Task, Verdict
 from rlenv.authoring import key_id
-from rlenv.stages import attribute
+from rlenv.compose.stages import attribute
 from rlenv.workers import usable_cpus
 
 from rlenv_train.environments import AnyEnvironment, leaves, open_environment

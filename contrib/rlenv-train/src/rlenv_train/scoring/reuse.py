@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import attrs
 from rlenv import ConfigError, Environment, Task, Trajectory, Verdict
-from rlenv.stages import attribute
+from rlenv.compose.stages import attribute
 
 from rlenv_train.environments import leaves
 from rlenv_train.metrics import every_result

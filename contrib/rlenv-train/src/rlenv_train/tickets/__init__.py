@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .buffer import LateRewards
-from .store import Record, SqliteStore, Store
+from .store import SqliteStore, TicketQueue
 from .tickets import Ticket, Tickets
 
-__all__ = ["LateRewards", "Record", "SqliteStore", "Store", "Ticket", "Tickets"]
+__all__ = ["LateRewards", "SqliteStore", "Ticket", "TicketQueue", "Tickets"]

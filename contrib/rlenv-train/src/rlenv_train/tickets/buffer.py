@@ -44,11 +44,17 @@ class LateRewards(Generic[R]):
         self._waiting: dict[str, tuple[Ticket, R, float]] = {}
 
     def __len__(self) -> int:
-        """How many rollouts wait."""
+        """Number of rollouts that wait."""
         return len(self._waiting)
 
     def add(self, ticket: Ticket, rollout: R, now: float | None = None) -> None:
-        """Keep a rollout until the verdict of its ticket comes; ``now`` is its step or time."""
+        """Keep a rollout until the verdict of its ticket comes.
+
+        Args:
+            ticket: of the rollout.
+            rollout: comes back with the verdict.
+            now: its step or time; by default the time in seconds.
+        """
         self._waiting[ticket.id] = ticket, rollout, time() if now is None else now
 
     def ready(self, now: float | None = None) -> list[tuple[R, Verdict]]:

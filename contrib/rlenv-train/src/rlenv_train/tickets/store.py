@@ -1,15 +1,16 @@
-"""Where tickets are kept: a port, and a file of SQLite behind it."""
+"""The store of the tickets of a training run: a file of SQLite."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from functools import partial
 from threading import Lock
 from typing import Protocol
 
-from attrs import astuple, frozen
 from rlenv import ConfigError
+from rlenv_cli.tickets import TicketRecord, TicketState, TicketStore
 
 from rlenv_train.private import open_private
 
@@ -20,64 +21,32 @@ SCHEMA = (
     ),
     "CREATE INDEX waiting ON tickets (fingerprint) WHERE state = 'waiting'",
 )
-WAITING = "fingerprint = ? AND state = 'waiting' ORDER BY rowid LIMIT ?"
-SWAP = "UPDATE tickets SET state = ?, verdict = ? WHERE id = ? AND state = ? RETURNING id"
+RECORD = "SELECT id, fingerprint, state FROM tickets"
+WAITING = f"{RECORD} WHERE fingerprint = ? AND state = 'waiting' ORDER BY rowid LIMIT ?"
+END = "UPDATE tickets SET state = ?, verdict = ? WHERE id = ? AND state = ? RETURNING id"
 WAIT = 30.0  # seconds for a lock
 
 
-@frozen
-class Record:
-    """A ticket as a store keeps it.
+class TicketQueue(TicketStore, Protocol):
+    """A ``TicketStore`` that a judge asks for work."""
 
-    Args:
-        id: names it; nobody guesses it.
-        fingerprint: of the environment that it was submitted to.
-        asked: the task and the response, as JSON.
-        state: waiting, done or cancelled; ``outside`` waits for an outcome that no stage computes.
-        verdict: as JSON where the state is ``done``; else it means nothing.
-    """
+    async def waiting(self, fingerprint: str, many: int) -> Sequence[TicketRecord]:
+        """Return the oldest tickets that are ``waiting``.
 
-    id: str
-    fingerprint: str
-    asked: str
-    state: str = "waiting"
-    verdict: str = ""
-
-
-class Store(Protocol):
-    """What keeps tickets.  Several processes may use one store at the same time; each method is
-    atomic.
-    """
-
-    def put(self, record: Record) -> None:
-        """Keep a new ticket; when this returns, it survives the end of the process."""
-
-    def swap(self, old: Record, new: Record) -> bool:
-        """Keep the state and the verdict of ``new``, if the ticket still has the state of
-        ``old``.
-        """
-
-    def waiting(self, fingerprint: str, many: int) -> list[Record]:
-        """So many of the oldest tickets of this fingerprint that are ``waiting``."""
-
-    def get(self, id: str) -> Record:  # noqa: A002 - the field's name
-        """The ticket of this id.
-
-        Raises:
-            ConfigError: when there is none.
-        """
-
-    def may_judge(self) -> bool:
-        """Whether the holder of this store judges: the first that asks does, until it closes the
-        store or ends.
+        Args:
+            fingerprint: of their environment.
+            many: how many there are at most.
         """
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Let go of what the store holds."""
 
 
 class SqliteStore:
-    """A store in a file, for the processes of one machine.
+    """A ``TicketQueue`` in a file, for the processes of one machine.
+
+    One process judges at a time, so a ticket needs no signs of life: the kernel drops the lock of a
+    process that ends, however it does.
 
     Args:
         path: of the file, which is made where there is none, with one of the same name and
@@ -87,6 +56,8 @@ class SqliteStore:
         ConfigError: when a file belongs to another user or may be written by others, is a symbolic
             link, or holds something else.
     """
+
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = Lock()
@@ -99,34 +70,44 @@ class SqliteStore:
             raise ConfigError(f"tickets: {path}: {error}; name another file") from error
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")  # of any bytes
 
-    def _run(self, statement: str, *values: object) -> list[tuple[object, ...]]:
-        with self._lock, self._db:
-            return self._db.execute(statement, values).fetchall()
+    async def put(self, record: TicketRecord, asked: bytes) -> None:
+        """As of ``TicketStore``."""
+        row = (record.id, record.fingerprint, asked.decode(), record.state, "")
+        self._run("INSERT INTO tickets VALUES (?, ?, ?, ?, ?)", *row)
 
-    def _find(self, which: str, *values: object) -> list[Record]:
-        found = self._run(f"SELECT * FROM tickets WHERE {which}", *values)  # noqa: S608 - of this module
-        return [Record(*map(str, row)) for row in found]
+    async def find(self, id: str) -> TicketRecord | None:  # noqa: A002 - the field's name
+        """As of ``TicketStore``."""
+        return next(iter(self._records(f"{RECORD} WHERE id = ?", id)), None)
 
-    def put(self, record: Record) -> None:
-        """As of ``Store``."""
-        self._run("INSERT INTO tickets VALUES (?, ?, ?, ?, ?)", *astuple(record))
+    async def read_request(self, id: str) -> bytes:  # noqa: A002 - as above
+        """As of ``TicketStore``."""
+        return self._text("SELECT asked FROM tickets WHERE id = ?", id)
 
-    def swap(self, old: Record, new: Record) -> bool:
-        """As of ``Store``."""
-        return bool(self._run(SWAP, new.state, new.verdict, old.id, old.state))
+    async def result(self, id: str) -> bytes:  # noqa: A002 - as above
+        """As of ``TicketStore``."""
+        return self._text("SELECT verdict FROM tickets WHERE id = ? AND state = 'done'", id)
 
-    def waiting(self, fingerprint: str, many: int) -> list[Record]:
-        """As of ``Store``."""
-        return self._find(WAITING, fingerprint, many)
+    async def take(self, record: TicketRecord, done: int) -> TicketRecord | None:  # noqa: ARG002 - one response is done, or none
+        """As of ``TicketStore``; all tickets are of the process that holds the lock."""
+        if not self.may_judge():
+            return None
+        found = await self.find(record.id)
+        return found if found and found.state == "waiting" else None
 
-    def get(self, id: str) -> Record:  # noqa: A002 - as of Store
-        """As of ``Store``."""
-        if not (found := self._find("id = ?", id)):
-            raise ConfigError(f"the store has no ticket {id!r:.80}")
-        return found[0]
+    async def end(self, record: TicketRecord, state: TicketState, result: bytes = b"") -> bool:
+        """As of ``TicketStore``."""
+        if not record.is_open:
+            return False
+        return bool(self._run(END, state, result.decode(), record.id, record.state))
+
+    async def waiting(self, fingerprint: str, many: int) -> Sequence[TicketRecord]:
+        """As of ``TicketQueue``."""
+        return self._records(WAITING, fingerprint, many)
 
     def may_judge(self) -> bool:
-        """As of ``Store``."""
+        """Tell whether this store's holder judges: the first that asks does, until it closes the
+        store or ends.
+        """
         try:
             if not self._judge.in_transaction:
                 self._judge.execute("BEGIN EXCLUSIVE")
@@ -135,7 +116,19 @@ class SqliteStore:
         return True
 
     def close(self) -> None:
-        """As of ``Store``."""
+        """As of ``TicketQueue``."""
         with self._lock:
             self._db.close()
             self._judge.close()
+
+    def _run(self, statement: str, *values: object) -> list[tuple[object, ...]]:
+        with self._lock, self._db:
+            return self._db.execute(statement, values).fetchall()
+
+    def _records(self, query: str, *values: object) -> list[TicketRecord]:
+        return [TicketRecord(*map(str, row)) for row in self._run(query, *values)]  # type: ignore[arg-type] # three texts
+
+    def _text(self, query: str, *values: object) -> bytes:
+        """The one value of a query, b"" where there is none, as UTF-8."""
+        found = self._run(query, *values)
+        return str(found[0][0]).encode("utf-8", "replace") if found else b""

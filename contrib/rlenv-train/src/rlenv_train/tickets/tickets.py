@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from secrets import token_hex
-from threading import Thread
-from typing import Literal, TypeAlias
+from threading import Lock, Thread
+from typing import Literal, TypeAlias, TypeVar
 
-from attrs import asdict, evolve
+from attrs import asdict
 from rlenv import (
     ConfigError,
     Environment,
@@ -27,13 +28,15 @@ from rlenv import (
 )
 from rlenv.authoring import dumps
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
+from rlenv_cli.tickets import TicketJudge, TicketRecord, end_ticket
 
 from rlenv_train.batch import needs_no_group
 from rlenv_train.environments import AnyEnvironment, open_environment
 from rlenv_train.rows import Response
 
-from .store import Record, SqliteStore, Store
+from .store import SqliteStore, TicketQueue
 
+T = TypeVar("T")
 Status: TypeAlias = Literal["waiting", "done", "cancelled", "changed"]
 Callback: TypeAlias = Callable[["Ticket"], object]
 
@@ -50,24 +53,28 @@ class Ticket:
         fingerprint: of the environment that it was submitted to.
     """
 
-    def __init__(self, tickets: Tickets, record: Record) -> None:
+    def __init__(self, tickets: Tickets, record: TicketRecord) -> None:
         self._tickets = tickets
         self._record = record
         self.id = record.id
         self.fingerprint = record.fingerprint
 
     def poll(self) -> Status:
-        """What is known now; ``changed``: it has no verdict, and the environment is not that of its
-        fingerprint.
+        """Return what is known now; ``changed``: it has no verdict, and the environment is not that
+        of its fingerprint.
         """
-        if self._record.state not in ("done", "cancelled"):
-            self._record = self._tickets.store.get(self.id)
-        match self._record.state:
-            case "done" | "cancelled" as ended:
-                return ended
-            case "waiting" if self.fingerprint != self._tickets.fingerprint:
-                return "changed"
-        return "waiting"
+        return self._tickets.call(self.look())
+
+    async def look(self) -> Status:
+        """Do the same as ``poll``, in the event loop of the tickets."""
+        if not self._record.has_ended:
+            self._record = await self._tickets.find(self.id)
+        if self._record.state == "done":
+            return "done"
+        if self._record.state == "cancelled":
+            return "cancelled"
+        is_other = self.fingerprint != self._tickets.fingerprint
+        return "changed" if is_other and self._record.state == "waiting" else "waiting"
 
     @property
     def verdict(self) -> Verdict | None:
@@ -77,9 +84,12 @@ class Ticket:
         if self.poll() != "done":
             return None
         try:
-            return verdict_from_dict(json.loads(self._record.verdict))
+            return verdict_from_dict(json.loads(self._tickets.call(self._result())))
         except (ValueError, RecursionError) as error:
             return _foreign(error)
+
+    async def _result(self) -> bytes:
+        return await self._tickets.store.result(self.id)
 
     def wait(self, timeout: float | None = None) -> Status:
         """Wait until it ends, or for so many seconds of wall time; None for as long as it takes."""
@@ -92,9 +102,7 @@ class Ticket:
         """Cancel it; False where it has a verdict or is cancelled.  A stage that runs is not
         stopped.
         """
-        if self.poll() in ("done", "cancelled"):
-            return False
-        return self._tickets.store.swap(self._record, evolve(self._record, state="cancelled"))
+        return self._tickets.call(end_ticket(self._tickets.store, self.id, "cancelled"))
 
     def on_done(self, callback: Callback) -> None:
         """Call ``callback(ticket)`` once, in a thread of this process, when it ends in whatever
@@ -117,7 +125,7 @@ class Tickets(AbstractContextManager["Tickets"]):
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        store: the path of a file of SQLite, or a ``Store``, which stays open.
+        store: the path of a file of SQLite, or a ``TicketQueue``, which stays open.
         judges: how many responses are judged at the same time; 0: other processes judge.
 
     Raises:
@@ -125,22 +133,31 @@ class Tickets(AbstractContextManager["Tickets"]):
     """
 
     def __init__(
-        self, env: AnyEnvironment, store: str | os.PathLike[str] | Store, *, judges: int = 8
+        self, env: AnyEnvironment, store: str | os.PathLike[str] | TicketQueue, *, judges: int = 8
     ) -> None:
         if not (type(judges) is int and judges >= 0):
             raise ConfigError(f"judges is an integer, 0 or more, not {judges!r}")
         self._env = open_environment(env)
         needs_no_group(self._env, "a ticket")
         self.fingerprint = self._env.fingerprint
-        self.store: Store = SqliteStore(store) if isinstance(store, (str, os.PathLike)) else store
+        self.store: TicketQueue
+        if isinstance(store, (str, os.PathLike)):
+            self.store = SqliteStore(store)
+        else:
+            self.store = store
         given = (self.store, store), (self._env, env)
         self._own = [made for made, it in given if made is not it]
         self._judges = judges
-        self._told = 0.0
+        self._judge = TicketJudge(self.store, self._warn)
+        self._warning = ""  # the last one
+        self._next_calls = 0.0  # when callbacks are looked for again
         self._closed = False
+        self._ended = False  # the thread takes no calls any more
+        self._calling = Lock()
         self.watched: dict[tuple[Ticket, Callback], None] = {}
-        self._judging: dict[Record, Future[Verdict]] = {}
         self._pool = ThreadPoolExecutor(judges or 1, thread_name_prefix="rlenv-tickets")
+        self._caller = ThreadPoolExecutor(1, thread_name_prefix="rlenv-tickets-done")
+        self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._serve, name="rlenv-tickets", daemon=True)
         self._thread.start()
 
@@ -160,104 +177,153 @@ class Tickets(AbstractContextManager["Tickets"]):
             TaskError: when JSON would change the task or the response.
         """
         found = self._env.tasks.by_prompt(task) if isinstance(task, str) else task
-        asked = _asked(found, response)
+        asked = _to_request(found, response)
         state = "outside" if outside else "waiting"
-        record = Record(token_hex(16), self.fingerprint, asked, state)
-        self.store.put(record)
+        record = TicketRecord(token_hex(16), self.fingerprint, state)
+        self.call(self.store.put(record, asked.encode()))
         return Ticket(self, record)
 
     def resolve(self, id: str, outcome: Outcome | float) -> bool:  # noqa: A002 - the field's name
-        """The outcome of a ticket that no stage judges, from wherever it is known; False where it
-        has ended already.
+        """End a ticket that no stage judges with its outcome, from wherever it is known; False
+        where it has ended already.
 
         Args:
             id: of a ticket that was submitted with ``outside=True``.
             outcome: a score in [0, 1], or an Outcome.
 
         Raises:
-            ScoreError: when the score is no finite float in [0, 1].
+            ScoreError: when the score is not a finite float in [0, 1].
             ConfigError: when there is no such ticket, or stages judge it.
         """
         made = outcome if isinstance(outcome, Outcome) else Outcome(outcome)
-        record = self.store.get(id)
+        record = self.call(self.find(id))
         if record.state == "waiting":
             raise ConfigError(f"ticket {id} is judged by stages; submit it with outside=True")
         verdict = Verdict(made.score, (StageResult("outcome", made),), None, record.fingerprint)
-        return record.state == "outside" and self._end(record, verdict)
+        return self.call(end_ticket(self.store, id, "done", _to_json(verdict)))
 
     def get(self, id: str) -> Ticket:  # noqa: A002 - the field's name
-        """The ticket of this id.
+        """Return the ticket of this id.
 
         Raises:
             ConfigError: when the store has none.
         """
-        return Ticket(self, self.store.get(id))
+        return Ticket(self, self.call(self.find(id)))
 
     def close(self) -> None:
         """Wait for what is judged now, and let go of the store; what waits stays in it."""
         self._closed = True
         self._thread.join()
         self._pool.shutdown()
+        self._caller.shutdown()
         for made in self._own:
             made.close()
 
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    # -- how -------------------------------------------------------------------------------------
+    # -- for tickets -----------------------------------------------------------------------------
 
-    def _end(self, record: Record, verdict: Verdict) -> bool:
-        written = dumps(verdict_to_dict(verdict))
-        return self.store.swap(record, evolve(record, state="done", verdict=written))
+    def call(self, work: Coroutine[object, object, T]) -> T:
+        """Run work of the store in the event loop of the tickets, and return what it gives."""
+        with self._calling:
+            # In a child that was forked there is no thread.
+            is_over = self._ended or not self._thread.is_alive()
+            future = None if is_over else asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run(work) if future is None else future.result()
+
+    async def find(self, id: str) -> TicketRecord:  # noqa: A002 - the field's name
+        """Return the record of a ticket.
+
+        Raises:
+            ConfigError: when the store has none.
+        """
+        found = await self.store.find(id)
+        if found is None:
+            raise ConfigError(f"the store has no ticket {id!r:.80}")
+        return found
+
+    # -- how -------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
         """In a thread: have what waits judged, keep verdicts, tell of what ended."""
-        told = ""
-        while not self._closed or self._judging:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._look_until_closed())
+        with self._calling:
+            self._ended = True
+        self._loop.run_until_complete(_finish_calls())
+        self._loop.close()
+
+    async def _look_until_closed(self) -> None:
+        while not self._closed or self._judge.live:
             try:
-                self._look()
+                if self._judges and not self._closed:
+                    await self._take_waiting()
+                await self._call_back()
             except Exception as error:  # noqa: BLE001 - a disk may be full now, and not later
-                if told != (told := f"{type(error).__name__}: {error}"):
-                    logger.warning("tickets: the store cannot be used now: %s", told)
-            time.sleep(LOOK)
+                self._warn(error)
+            await asyncio.sleep(LOOK)
 
-    def _look(self) -> None:
-        for record, future in list(self._judging.items()):
-            if future.done():
-                self._end(record, future.result())
-                del self._judging[record]
-        if not self._closed and self._judges and self.store.may_judge():
-            for record in self.store.waiting(self.fingerprint, self._judges):
-                if record not in self._judging and len(self._judging) < self._judges:
-                    self._judging[record] = self._pool.submit(_evaluated, self._env, record.asked)
-        self._tell()
+    async def _take_waiting(self) -> None:
+        for record in await self.store.waiting(self.fingerprint, self._judges):
+            if record.id in self._judge.live or len(self._judge.live) >= self._judges:
+                continue
+            taken = await self.store.take(record, 0)
+            if taken is None:
+                return  # another process judges
+            asked = await self.store.read_request(record.id)
+            work = self._loop.run_in_executor(self._pool, _evaluate, self._env, asked)
+            self._judge.start(taken, work)
 
-    def _tell(self) -> None:
+    async def _call_back(self) -> None:
         """Call back for what ended; the looks at what is watched take a tenth of the time at
         most.
         """
-        if (start := time.monotonic()) < self._told:
+        start = time.monotonic()
+        if start < self._next_calls:
             return
         for ticket, callback in list(self.watched):
-            if ticket.poll() == "waiting":
+            if await ticket.look() == "waiting":
                 continue
             del self.watched[ticket, callback]
-            try:
-                callback(ticket)
-            except Exception:
-                logger.exception("a callback of ticket %s failed", ticket.id)
-        self._told = time.monotonic() + 9 * (time.monotonic() - start)
+            await self._loop.run_in_executor(self._caller, _call, callback, ticket)
+        self._next_calls = time.monotonic() + 9 * (time.monotonic() - start)
+
+    def _warn(self, error: Exception) -> None:
+        """Log what the store cannot do, once."""
+        text = f"{type(error).__name__}: {error}"
+        if text != self._warning:
+            logger.warning("tickets: the store cannot be used now: %s", text)
+        self._warning = text
 
 
-def _asked(task: Task, response: Response) -> str:
-    """The task and the response as JSON.  The token ids of a trajectory are left out.
+async def _finish_calls() -> None:
+    """Finish what other threads have called for."""
+    calls = asyncio.all_tasks() - {asyncio.current_task()}
+    if calls:
+        await asyncio.wait(calls)
+
+
+def _call(callback: Callback, ticket: Ticket) -> None:
+    try:
+        callback(ticket)
+    except Exception:
+        logger.exception("a callback of ticket %s failed", ticket.id)
+
+
+def _to_json(verdict: Verdict) -> bytes:
+    return dumps(verdict_to_dict(verdict)).encode()
+
+
+def _to_request(task: Task, response: Response) -> str:
+    """Return the task and the response as JSON.  The token ids of a trajectory are left out.
 
     Raises:
         TaskError: when JSON would change them.
     """
     given = response.messages if isinstance(response, Trajectory) else response
-    said = given if isinstance(given, str) else [dict(message) for message in given]
-    asked = asdict(task, recurse=False) | {"info": dict(task.info), "response": said}
+    plain = given if isinstance(given, str) else [dict(message) for message in given]
+    asked = asdict(task, recurse=False) | {"info": dict(task.info), "response": plain}
     try:
         text = json.dumps(asked, allow_nan=False)
         lack = "JSON would change it"
@@ -268,17 +334,17 @@ def _asked(task: Task, response: Response) -> str:
     raise TaskError(f"a ticket holds its task and its response as JSON: {lack}", task.id)
 
 
-def _evaluated(env: Environment, asked: str) -> Verdict:
-    """The verdict on what a ticket asks; unscored where a store gave something else."""
+def _evaluate(env: Environment, asked: bytes) -> bytes:
+    """Return the verdict on what a ticket asks; unscored where a store gave something else."""
     try:
         found = json.loads(asked)
         response = found.pop("response")
         task = Task(**found)
         if not isinstance(found["prompt"], str) or not isinstance(found["info"], dict):
             raise TypeError("not a task")
-        return next(env.evaluate_many([(task, response)]))
+        return _to_json(next(env.evaluate_many([(task, response)])))
     except Exception as error:  # noqa: BLE001 - anybody may have written it
-        return _foreign(error)
+        return _to_json(_foreign(error))
 
 
 def _foreign(error: Exception) -> Verdict:

@@ -24,7 +24,7 @@ IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
 
 
 class Network(TypedDict, total=False):
-    """How requests are sent; see ``Server``."""
+    """Options that say how requests are sent; see ``Server``."""
 
     key_env: str
     timeout: float
@@ -43,7 +43,7 @@ class ChatPolicy:
         self._fixed = {**checked(sampling), "model": model, **wanted}
 
     async def __call__(self, messages: Sequence[Message], tools: Sequence[Message]) -> Reply:
-        """The model's message, and its token ids where the server is asked for them."""
+        """Return the model's message, and its token ids where the server is asked for them."""
         body = {**self._fixed, "messages": [*map(_sent, messages)]}
         if tools:
             body["tools"] = [*tools]
@@ -54,7 +54,7 @@ class ChatPolicy:
 
 
 def checked(sampling: JSON) -> dict[str, object]:
-    """Parameters of sampling.
+    """Return parameters of sampling.
 
     Raises:
         ConfigError: for one that the policy sets itself.
@@ -75,7 +75,8 @@ def _sent(message: Message) -> Message:
 
 
 def _accepted(call: Message) -> Message:
-    """A call that servers accept: OpenAI rejects other names, vLLM arguments that are no object.
+    """Return a call that servers accept: OpenAI rejects other names, vLLM arguments that are no
+    object.
 
     Otherwise a policy could make its episode unscored by a call that no server takes.
     """
@@ -108,7 +109,7 @@ def endpoint(
     token_ids: bool = False,
     **network: Unpack[Network],
 ) -> ChatPolicy:
-    """A policy that asks any OpenAI-compatible server.
+    """Make a policy that asks any OpenAI-compatible server.
 
     Example:
         policy = endpoint("http://127.0.0.1:8000/v1", "Qwen/Qwen3-8B", sampling={"temperature":

@@ -1,4 +1,4 @@
-"""How a call of a server can fail."""
+"""Errors with which a call of a server can fail."""
 
 from __future__ import annotations
 

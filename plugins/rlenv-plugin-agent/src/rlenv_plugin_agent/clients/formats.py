@@ -1,4 +1,4 @@
-"""How models write calls of tools into their text."""
+"""Formats in which models write calls of tools into their text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*?</think>", re.DOTALL)
 
 @frozen
 class Format:
-    """How one family of models writes calls.
+    """The form in which one family of models writes calls.
 
     Args:
         written: matches one place of calls; its group is JSON, an object or a list of them.
@@ -46,12 +46,12 @@ FORMATS = {
 
 
 def format_of(template: str) -> str:
-    """The name of the format that a chat template teaches; "" for none of the table."""
+    """Return the name of the format that a chat template teaches; "" where the table lacks it."""
     return next((name for name, each in FORMATS.items() if each.sign in template), "")
 
 
 def message_in(written: str, form: str) -> dict[str, object]:
-    """The message that a text is: its calls, and before them its content.
+    """Return the message that a text is: its calls, and before them its content.
 
     Thinking holds no calls.  A call that cannot be read is one of the tool "", whose answer is an
     error.

@@ -1,4 +1,6 @@
-"""What a server says, read as hostile: texts, calls, and token ids with their counts."""
+"""Readers of what a server says, which is taken as hostile: texts, calls, and token ids with their
+counts.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +20,31 @@ VOCABULARY = 1 << 20  # more ids than models have
 
 
 def mapping(found: object) -> Mapping[str, object]:
-    """It, or an empty mapping for anything else."""
+    """Return the value if it is a mapping, else an empty one."""
     return found if isinstance(found, Mapping) else {}
 
 
 def sequence(found: object) -> Sequence[object]:
-    """It, or an empty list for anything else."""
+    """Return the value if it is a list, else an empty one."""
     return found if isinstance(found, list) else []
 
 
 def text(found: object) -> str:
-    """A text that can be written as UTF-8; "" for what is none."""
+    """Return a text that can be written as UTF-8; "" for anything else."""
     parts = [mapping(each).get("text") for each in sequence(found)]
     told = found if isinstance(found, str) else "".join(p for p in parts if isinstance(p, str))
     return told.encode("utf-8", "replace").decode()
 
 
 def choice_of(reply: Mapping[str, object], where: str) -> Mapping[str, object]:
-    """The first choice of a reply.
+    """Return the first choice of a reply.
+
+    Args:
+        reply: of a server.
+        where: names the server in errors.
 
     Raises:
-        EndpointError: there is none.
+        EndpointError: it is missing.
     """
     found = sequence(reply.get("choices"))
     if not found or not isinstance(found[0], Mapping):
@@ -47,10 +53,14 @@ def choice_of(reply: Mapping[str, object], where: str) -> Mapping[str, object]:
 
 
 def message_of(choice: Mapping[str, object], where: str) -> dict[str, object]:
-    """The message of a chat completion.
+    """Return the message of a chat completion.
+
+    Args:
+        choice: of a reply.
+        where: names the server in errors.
 
     Raises:
-        EndpointError: there is none.
+        EndpointError: it is missing.
     """
     said = choice.get("message")
     if not isinstance(said, Mapping):
@@ -74,14 +84,20 @@ def _call(given: object) -> dict[str, object]:
 
 
 def call(name: str, arguments: object) -> dict[str, object]:
-    """A call of a tool as messages hold it; arguments that are an object stay one."""
+    """Return a call of a tool as messages hold it; arguments that are an object stay one.
+
+    Args:
+        name: of the tool.
+        arguments: a text of JSON, or an object.
+    """
     given = dict(arguments) if isinstance(arguments, Mapping) else text(arguments)
     return {"type": "function", "function": {"name": name, "arguments": given}}
 
 
 def arguments_of(written: object) -> dict[str, object] | None:
-    """The arguments of a call as an object; None for what servers and templates reject: text that
-    is no object of JSON, or one deeper than 64 levels."""
+    """Return the arguments of a call as an object; None for what servers and templates reject: text
+    that is no object of JSON, or one deeper than 64 levels.
+    """
     # `int` raises for NaN and Infinity, which are no numbers of JSON
     found = json_of(written, int) if isinstance(written, str) else written
     return found if isinstance(found, dict) and _is_flat(found, DEPTH) else None
@@ -104,13 +120,13 @@ def tokens_of(
     names: object = None,
     usage: object = None,
 ) -> Tokens:
-    """What a server says of the ids of one call: exact only if all that it says agrees.
+    """Return what a server says of the ids of one call: exact only if all that it says agrees.
 
     Args:
         prompt_ids: that the model was given.
         ids: that it sampled.
-        logprobs: of the sampled ids; None where the server tells none.
-        names: of the sampled ids, "token_id:N" each; None where the server tells none.
+        logprobs: of the sampled ids; None where the server omits them.
+        names: of the sampled ids, "token_id:N" each; None where the server omits them.
         usage: what the server counted: ``prompt_tokens`` and ``completion_tokens``.
 
     Returns:
@@ -139,7 +155,7 @@ def _listed(found: object) -> list[int]:
 
 
 def _known(found: object) -> list[float] | None:
-    """Log-probabilities; None where one is unknown.  Rounding may leave one above 0."""
+    """Return log-probabilities; None where one is unknown.  Rounding may leave one above 0."""
     if found is None:
         return None
     if not isinstance(found, list) or not all(type(each) in (int, float) for each in found):

@@ -33,7 +33,7 @@ END = "\ufdd1"
 
 @define(slots=False)
 class Renderer:
-    """A model's tokenizer and chat template.
+    """Renders conversations with a model's tokenizer and chat template.
 
     Args:
         tokenizer: of the package ``tokenizers``.
@@ -47,7 +47,7 @@ class Renderer:
 
     @cached_property
     def special(self) -> dict[int, str]:
-        """The control tokens by id."""
+        """Return the control tokens by id."""
         added = self.tokenizer.get_added_tokens_decoder()
         return {at: each.content for at, each in added.items() if each.special}
 
@@ -76,7 +76,11 @@ class Renderer:
         self._template  # noqa: B018 - it is read here, and not at the first call of the policy
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
-        """The ids of a whole conversation, up to where the model goes on.
+        """Return the ids of a whole conversation, up to where the model goes on.
+
+        Args:
+            messages: of the conversation.
+            tools: schemas that the template shows.
 
         Raises:
             ContextExceeded: the template cannot write the calls that the model wrote earlier.
@@ -95,7 +99,7 @@ class Renderer:
     def following(
         self, new: Messages, tools: Messages, *, last: str, called: str | Sequence[str]
     ) -> list[int]:
-        """The ids of what follows a message of the model, up to where it goes on.
+        """Return the ids of what follows a message of the model, up to where it goes on.
 
         Args:
             new: what was said since.
@@ -117,8 +121,8 @@ class Renderer:
         return self.encode(after[place:] if end else after[place:].removeprefix(last))
 
     def _end(self, before: str, after: str) -> tuple[int, str]:
-        """Where in ``after`` the message of the model ends, and with which control token, "" for
-        none.
+        """Return where in ``after`` the message of the model ends, and with which control token, ""
+        for none.
 
         Args:
             before: what the template writes behind the message where it is the last.
@@ -134,8 +138,8 @@ class Renderer:
         return (ends[-1].end(), ends[-1][0]) if ends else (len(after[:same].rstrip()), "")
 
     def _calls(self, new: Messages, called: Sequence[str]) -> list[Message]:
-        """The calls that these results answer; templates as Gemma's find the name of a result by
-        its id.
+        """Return the calls that these results answer; templates as Gemma's find the name of a
+        result by its id.
         """
         if not any(called):
             return []
@@ -152,7 +156,9 @@ class Renderer:
         ]
 
     def _around(self, new: Messages, tools: Messages, calls: Sequence[Message]) -> tuple[str, str]:
-        """What is behind a message of the model where it is the last, and where others follow."""
+        """Return what is behind a message of the model where it is the last, and where others
+        follow.
+        """
         try:
             return self._behind(new, tools, calls)
         except EndpointError:
@@ -161,7 +167,7 @@ class Renderer:
             return self._behind(new, tools, calls[:1])  # some templates write one call at a time
 
     def _behind(self, new: Messages, tools: Messages, calls: Sequence[Message]) -> tuple[str, str]:
-        """``_around`` for a message with these calls."""
+        """Call ``_around`` for a message with these calls."""
         # Some templates write the content of a message behind the results of its calls, some write
         # no calls.
         for content in ("", END) if calls else (END,):
@@ -191,7 +197,9 @@ class Renderer:
     # -- texts -------------------------------------------------------------------------------------
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a rendered text; ``SPLIT`` marks where content must not be read together."""
+        """Return the ids of a rendered text; ``SPLIT`` marks where content must not be read
+        together.
+        """
         return [
             at
             for part in text.split(SPLIT)
@@ -199,21 +207,21 @@ class Renderer:
         ]
 
     def safe(self, text: str) -> str:
-        """Content in which the tokenizer finds no control token."""
+        """Return content in which the tokenizer finds no control token."""
         plain = text.replace(SPLIT, "").replace(END, "").encode("utf-8", "replace").decode()
         made = self._control.sub(lambda found: found[0][:1] + SPLIT + found[0][1:], plain)
         return made if self._marks.isdisjoint(self.encode(made)) else SPLIT.join(made)
 
     @cached_property
     def _marks(self) -> frozenset[int]:
-        """The control tokens that no content is; not the one for what the vocabulary does not
-        hold.
+        """Return the control tokens that no content is; not the one for what the vocabulary does
+        not hold.
         """
         unknown = getattr(self.tokenizer.model, "unk_token", None)
         return frozenset(at for at, each in self.special.items() if each != unknown)
 
     def _safe(self, message: Message) -> Message:
-        """The message with safe contents, and arguments of calls as objects, which templates
+        """Return the message with safe contents, and arguments of calls as objects, which templates
         expect.
         """
         made = {key: self._each(value) for key, value in message.items() if key != "tool_calls"}
@@ -231,7 +239,7 @@ class Renderer:
         return {**mapping(found), "function": {"name": name, "arguments": self._each(arguments)}}
 
     def _each(self, value: object) -> object:
-        """The value with each text in it safe."""
+        """Return the value with each text in it safe."""
         if isinstance(value, str):
             return self.safe(value)
         if isinstance(value, Mapping):
@@ -265,7 +273,7 @@ def _with_texts(message: Message) -> Message:
 
 
 def load_renderer(folder: str | Path, template: str = "", **options: object) -> Renderer:
-    """The tokenizer and the chat template of a model's folder, as Hugging Face lays it out.
+    """Load the tokenizer and the chat template of a model's folder, as Hugging Face lays it out.
 
     Args:
         folder: holds ``tokenizer.json``, ``tokenizer_config.json``, and ``chat_template.jinja`` or

@@ -26,7 +26,7 @@ Wire: TypeAlias = Literal["vllm", "sglang"]
 
 @frozen
 class Sampled:
-    """What a server answers.
+    """An answer that a server gave.
 
     Args:
         tokens: that it was given and sampled.
@@ -40,8 +40,9 @@ class Sampled:
 
 
 def _completions(model: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]:
-    """vLLM (vllm/entrypoints/openai/completion/protocol.py, at 002032ee): a prompt may be ids;
-    without ``max_tokens`` 16 tokens are sampled, with null as many as fit."""
+    """Return a request of vLLM (vllm/entrypoints/openai/completion/protocol.py, at 002032ee): a
+    prompt may be ids; without ``max_tokens`` 16 tokens are sampled, with null as many as fit.
+    """
     asked = {"model": model, "prompt": [*ids], "max_tokens": None, **sampling, "logprobs": 1}
     return "/completions", {**asked, **IDS, "skip_special_tokens": False}
 
@@ -60,8 +61,10 @@ def _of_completions(reply: JSON, _: Ids, where: str) -> Sampled:
 
 
 def _generate(_: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]:
-    """SGLang (python/sglang/srt/managers/io_struct.py, at 001067ff): ``GenerateReqInput``.  Without
-    ``max_new_tokens`` 128 tokens are sampled, with null as many as fit."""
+    """Return a request of SGLang (python/sglang/srt/managers/io_struct.py, at 001067ff):
+    ``GenerateReqInput``.  Without ``max_new_tokens`` 128 tokens are sampled, with null as many as
+    fit.
+    """
     asked = {"max_new_tokens": None, **sampling, "skip_special_tokens": False}
     if "max_tokens" in sampling:
         asked["max_new_tokens"] = asked.pop("max_tokens")
@@ -114,16 +117,16 @@ class TokenPolicy:
     calls: str = ""
 
     def begin(self) -> Conversation:
-        """The policy of one episode, which remembers the ids of its earlier calls."""
+        """Return the policy of one episode, which remembers the ids of its earlier calls."""
         return Conversation(self)
 
     async def __call__(self, messages: Sequence[Message], tools: Sequence[Message]) -> Reply:
-        """One call that remembers nothing: the whole conversation is tokenized."""
+        """Ask once, and remember nothing: the whole conversation is tokenized."""
         return await self.begin()(messages, tools)
 
     async def sample(self, ids: Ids) -> Sampled:
-        """What the model samples behind these ids; exact only where the server was given exactly
-        them.
+        """Return what the model samples behind these ids; exact only where the server was given
+        exactly them.
         """
         request, read = WIRES[self.wire]
         path, body = request(self.model, ids, self.sampling)
@@ -157,7 +160,7 @@ class Conversation:
         self._called: list[str] = []
 
     async def __call__(self, messages: Sequence[Message], tools: Sequence[Message]) -> Reply:
-        """The model's message with the ids that it is made of."""
+        """Return the model's message with the ids that it is made of."""
         prompt = self._prompt(messages, tools)
         found = await self._policy.sample(prompt)
         model = self._policy.renderer
@@ -184,7 +187,7 @@ class Conversation:
 
 
 def _essence(message: Message) -> object:
-    """What two messages that say the same have in common: ids of calls may differ."""
+    """Return what two messages that say the same have in common: ids of calls may differ."""
     if message.get("role") != "assistant":
         return dict(message)
     calls = [mapping(mapping(each).get("function")) for each in sequence(message.get("tool_calls"))]
@@ -192,7 +195,7 @@ def _essence(message: Message) -> object:
 
 
 def _names(message: Message) -> list[str]:
-    """The names of the tools that a message calls."""
+    """Return the names of the tools that a message calls."""
     calls = sequence(message.get("tool_calls"))
     return [str(mapping(mapping(each).get("function")).get("name")) for each in calls]
 
@@ -209,7 +212,7 @@ def token_endpoint(
     sampling: JSON | None = None,
     **network: Unpack[Network],
 ) -> TokenPolicy:
-    """A policy that sends the ids of the conversation and gets the ids that the model sampled.
+    """Make a policy that sends the ids of the conversation and gets the ids that the model sampled.
 
     What the model sampled is never tokenized again: the next prompt is the ids so far and the
     rendering of the new messages alone.  So all calls of an episode are one sequence to train on,

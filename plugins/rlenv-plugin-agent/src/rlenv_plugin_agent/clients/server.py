@@ -1,4 +1,4 @@
-"""``Server``: POST of JSON with retries, so many at a time."""
+"""``Server`` posts JSON with retries, so many at a time."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Server:
         return found
 
     async def ask(self, path: str, body: JSON) -> JSON:
-        """The reply to a request, a JSON object.
+        """Send a request, and return its reply, a JSON object.
 
         Args:
             path: appended to ``url``.
@@ -152,7 +152,7 @@ class Server:
         raise self._broken(path, f"HTTP {status}: {text}")
 
     def _gate(self) -> asyncio.Semaphore:
-        """That of this event loop; those of loops that have ended are forgotten."""
+        """Return the gate of this event loop; those of loops that have ended are forgotten."""
         for ended in [loop for loop in self._gates if loop.is_closed()]:
             del self._gates[ended]
         here = asyncio.get_running_loop()
@@ -162,7 +162,7 @@ class Server:
 async def pieces(
     content: aiohttp.StreamReader, most: int, error: Exception
 ) -> AsyncIterator[bytes]:
-    """What a stream brings.
+    """Yield what a stream brings.
 
     Args:
         content: of a response.

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @cache
 def _generation() -> type[Extension]:
-    """The tag ``{% generation %}`` around what the model writes, which marks it for training; here
-    it changes nothing.
+    """Return the tag ``{% generation %}`` around what the model writes, which marks it for
+    training; here it changes nothing.
 
     As the AssistantTracker of transformers (transformers/utils/chat_template_utils.py).
     """
@@ -34,7 +34,7 @@ def _generation() -> type[Extension]:
 
 
 def compiled(template: str) -> Template:
-    """A chat template, in an environment as transformers sets it up.
+    """Return a chat template, in an environment as transformers sets it up.
 
     Args:
         template: a text of Jinja.
@@ -55,7 +55,7 @@ def compiled(template: str) -> Template:
 
 
 def tojson(value: object, **options: bool | int | tuple[str, str] | None) -> str:
-    """The filter ``tojson``, which keeps letters beyond ASCII.
+    """Apply the filter ``tojson``, which keeps letters beyond ASCII.
 
     Args:
         value: of JSON.

@@ -1,4 +1,6 @@
-"""How many tokens messages have: an estimate that is never too low, or a tokenizer of your own."""
+"""Counts of the tokens that messages have: an estimate that is never too low, or a tokenizer of
+your own.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ TEXTS = ("content", "reasoning_content", "name", "tool_call_id")
 
 
 def utf8(text: str) -> int:
-    """Bytes of a text in UTF-8; a lone surrogate has three."""
+    """Return the number of bytes of a text in UTF-8; a lone surrogate has three."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def counter(length: Callable[[str], int]) -> Count:
-    """A count of messages from a count of texts.
+    """Make a count of messages from a count of texts.
 
     Example:
         count = counter(lambda text: len(tokenizer.encode(text, add_special_tokens=False)))
@@ -73,7 +75,7 @@ def _call(call: Mapping[str, object], length: Callable[[str], int]) -> int:
 
 
 def text_of_part(part: object) -> str | None:
-    """The text of one part of a content that is a list; None for an image and the like."""
+    """Return the text of one part of a content that is a list; None for an image and the like."""
     if isinstance(part, str):
         return part
     text = part.get("text") if isinstance(part, Mapping) else None
@@ -81,7 +83,7 @@ def text_of_part(part: object) -> str | None:
 
 
 def text_of(message: Message) -> str:
-    """The content as one text; an image is its type in brackets."""
+    """Return the content as one text; an image is its type in brackets."""
     content = message.get("content")
     if isinstance(content, (list, tuple)):
         return "\n".join(map(_shown, content))
@@ -97,7 +99,7 @@ def _shown(part: object) -> str:
 
 
 def calls(message: Message) -> Iterator[Mapping[str, object]]:
-    """The calls of a message of the assistant; whatever is not one is passed over."""
+    """Yield the calls of a message of the assistant; whatever is not one is passed over."""
     found = message.get("tool_calls")
     for call in found if isinstance(found, (list, tuple)) else ():
         if isinstance(call, Mapping):
@@ -105,8 +107,8 @@ def calls(message: Message) -> Iterator[Mapping[str, object]]:
 
 
 def guarded(count: Count | None) -> Count:
-    """The count, or the estimate where it raises, as tokenizers do for texts that look like their
-    special tokens.
+    """Return the count, or the estimate where it raises, as tokenizers do for texts that look like
+    their special tokens.
 
     Args:
         count: None for the estimate.
@@ -158,7 +160,7 @@ class Counted:
         return self._total
 
     def grown(self, history: Sequence[Message], given: int | None) -> GrowingHistory:
-        """What is remembered of a history that only grows.
+        """Return what is remembered of a history that only grows.
 
         Args:
             history: the same list each time.
@@ -169,7 +171,7 @@ class Counted:
         return found
 
     def memo(self, message: Message, key: Hashable, make: Callable[[Message], T]) -> T:
-        """What ``make`` returned for this message the first time.
+        """Return what ``make`` returned for this message the first time.
 
         Args:
             message: taken by identity.
@@ -186,5 +188,5 @@ class Counted:
 
 
 def counted(count: Count) -> Counted:
-    """The count itself if it remembers, else one that does."""
+    """Return the count itself if it remembers, else one that does."""
     return count if isinstance(count, Counted) else Counted(count)

@@ -1,4 +1,4 @@
-"""What context managers remember of a history that only grows, so that a turn costs what is new and
+"""Memory of context managers for a history that only grows, so that a turn costs what is new and
 what is shown.
 """
 
@@ -60,7 +60,7 @@ class ShownTurns:
 
 
 class GrowingHistory:
-    """The task's messages and the turns of one history.
+    """Holds the task's messages and the turns of one history.
 
     Args:
         given: how many of the messages the task gave, None for those before the first of the
@@ -72,7 +72,7 @@ class GrowingHistory:
         self._begin(())
 
     def _begin(self, messages: Sequence[Message]) -> None:
-        """Another history."""
+        """Begin another history."""
         self._messages = messages
         self._seen = 0
         self._last: Message | None = None
@@ -108,7 +108,7 @@ class GrowingHistory:
         self._last = messages[-1] if messages else None
 
     def shown(self, key: Hashable, make: Make) -> ShownTurns:
-        """The turns as ``make`` shows them.
+        """Return the turns as ``make`` shows them.
 
         Args:
             key: of ``make``, and what else its result depends on.
@@ -119,7 +119,7 @@ class GrowingHistory:
         return found
 
     def cited(self, first: int, of: Callable[[Message], Iterable[str]]) -> list[str]:
-        """What is cited in the turns before ``first``, each once and in order.
+        """Return what is cited in the turns before ``first``, each once and in order.
 
         Args:
             first: at most the number of the last turn.
@@ -135,7 +135,8 @@ class GrowingHistory:
     def said(
         self, last: int, names: Callable[[Message], Iterable[str]], text: Callable[[Message], str]
     ) -> tuple[Counter[str], list[str]]:
-        """The calls and the texts of the policy in the turns before ``last``, which never falls.
+        """Return the calls and the texts of the policy in the turns before ``last``, which never
+        falls.
 
         Args:
             last: the number of the last turn.

@@ -26,7 +26,7 @@ class ContextOverflow(Exception):
 
 
 class History:
-    """Messages as the task and turns, with room for the turns.
+    """Holds messages as the task and turns, with room for the turns.
 
     Args:
         messages: of the episode so far.
@@ -66,27 +66,32 @@ class History:
         return plain.sizes.passed[-1] <= self.room
 
     def full(self) -> Shown:
-        """The turns with long results cut: a quarter of the room is the most that the results of a
-        turn take.
+        """Return the turns with long results cut: a quarter of the room is the most that the
+        results of a turn take.
         """
         return self._shown(self._cut)
 
     def compact(self) -> Shown:
-        """The turns with a stub for each result that is longer than its stub."""
+        """Return the turns with a stub for each result that is longer than its stub."""
         return self._shown(self._stub)
 
     def view(self, first: int, note: str, turns: Sequence[Turn]) -> list[Message]:
-        """The task, the note at the end of its last message, and of these turns those from
+        """Return the task, the note at the end of its last message, and of these turns those from
         ``first``.
+
+        Args:
+            first: the index of the first turn that is shown.
+            note: is added to the last message of the task; "" adds nothing.
+            turns: all of them, as they are to be shown.
         """
         head = user_said(self.head, note) if note else self.head
         return [*head, *(message for turn in turns[first:] for message in turn)]
 
     def first_that_fits(self, views: Iterable[Callable[[], list[Message]]]) -> list[Message]:
-        """The first of these views within the budget, by a count of the whole.
+        """Return the first of these views within the budget, by a count of the whole.
 
         Raises:
-            ContextOverflow: none of them is.
+            ContextOverflow: each of them is beyond it.
         """
         for make in views:
             shown = make()
@@ -97,7 +102,7 @@ class History:
         raise ContextOverflow(f"the last turn has no room in {self.budget:,} tokens")
 
     def _shown(self, make: Make) -> Shown:
-        """Each turn with its results as ``make`` has them, and its tokens."""
+        """Return each turn with its results as ``make`` has them, and its tokens."""
         key = (make.__name__, self.unfolds, self.room)
         found = self.grown.shown(key, partial(self._turn, make))
         return found.turns, found.sizes
@@ -113,7 +118,7 @@ class History:
         return shown, self.count(shown)
 
     def _cut(self, message: Message, share: int, name: str) -> Message:
-        """The result, or as much of its beginning as has room."""
+        """Return the result, or as much of its beginning as has room."""
         if self.count([message]) <= share:
             return message
         text = text_of(message)
@@ -134,7 +139,7 @@ class History:
 
 
 def split(messages: Messages, given: Given = None) -> tuple[list[Message], list[Turn]]:
-    """The task's messages, and the turns.
+    """Return the task's messages, and the turns.
 
     Args:
         messages: of an episode.
@@ -150,7 +155,7 @@ def split(messages: Messages, given: Given = None) -> tuple[list[Message], list[
 
 
 def start(sizes: Sequence[int], room: int) -> int:
-    """The first of the turns that are shown; the last one always is.
+    """Return the first of the turns that are shown; the last one always is.
 
     When the turns have outgrown the room, those shown take half of it, and the next ones are
     appended until it is full again.  So the prompt of a call begins with that of the call before,

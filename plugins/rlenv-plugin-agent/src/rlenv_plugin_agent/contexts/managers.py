@@ -21,7 +21,15 @@ Writer = Callable[[History, int, int], str]
 
 
 class Context(Protocol):
-    """What a context manager is.
+    """Shortens the history of an episode.
+
+    Example:
+        def latest(messages, budget, count, given=None):
+            head = messages[: given or 1]
+            tail = [*messages[len(head) :]]
+            while tail and count([*head, *tail]) > budget:
+                del tail[0]
+            return [*head, *tail]
 
     Args:
         messages: of the episode so far.
@@ -39,16 +47,29 @@ class Context(Protocol):
 
 
 def recency(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task and the latest turns; what is older is lost."""
+    """Show the task and the latest turns; what is older is lost.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
+    """
     return _latest(messages, budget, count, given, make=lambda *_: "", least=0)
 
 
 def markov(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a state and the last turn: the next message depends on nothing else.
+    """Show the task, a state and the last turn: the next message depends on nothing else.
 
     The state says how many turns and calls there were, and repeats the latest texts of the policy
     itself, as far as a quarter of the room goes.  So the policy should report in each message what
     it knows.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     history = History(messages, budget, count, given)
     full, _ = history.full()
@@ -60,16 +81,22 @@ def markov(messages: Messages, budget: int, count: Count, given: Given = None) -
 
 
 def summary(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task, a summary that names every cited reference, and the latest turns.
+    """Show the task, a summary that names every cited reference, and the latest turns.
 
     It has a line for each call, the latest ones where there is no room for all.  What tools said is
     not quoted.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     return summary_by(_lines)(messages, budget, count, given)
 
 
 def summary_by(write: Writer) -> Context:
-    """A context manager as ``summary``, with a summary of your own, as by a model.
+    """Make a context manager as ``summary``, with a summary of your own, as by a model.
 
     Example:
         def write(history, first, room):
@@ -85,10 +112,16 @@ def summary_by(write: Writer) -> Context:
 
 
 def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
-    """The task and all turns, older results as stubs that the tool ``unfold`` shows again.
+    """Show the task and all turns, older results as stubs that the tool ``unfold`` shows again.
 
     Where the stubs alone fill half of the room, the oldest turns are folded too: a note says which,
     and names every reference that the policy cited there.
+
+    Args:
+        messages: as for ``Context``.
+        budget: as for ``Context``.
+        count: as for ``Context``.
+        given: as for ``Context``.
     """
     history = History(messages, budget, count, given, unfolds=True)
     if history.fits:
@@ -119,7 +152,7 @@ def _latest(
     make: Callable[[History, int, int], str],
     least: int,
 ) -> list[Message]:
-    """The task, a note and the latest turns; ``make`` and ``least`` as for ``_window``."""
+    """Return the task, a note and the latest turns; ``make`` and ``least`` as for ``_window``."""
     history = History(messages, budget, count, given)
     if history.fits:
         return [*messages]
@@ -133,7 +166,8 @@ def _latest(
 def _window(
     history: History, sizes: Sequence[int], part: int, make: Callable[[int, int], str], least: int
 ) -> tuple[int, str, int]:
-    """The first turn that is shown, the note of those before it, and the room that the note leaves.
+    """Return the first turn that is shown, the note of those before it, and the room that the note
+    leaves.
 
     The note gets as many eighths of the room as it needs.  That depends on the turns before the
     first one alone, so the view keeps its beginning while turns are appended.
@@ -181,7 +215,7 @@ def _summary(write: Writer, history: History, first: int, room: int) -> str:
 
 
 def _lines(history: History, first: int, room: int) -> str:
-    """A line for each call, the latest that have room, oldest first."""
+    """Return a line for each call, the latest that have room, oldest first."""
     lines = (
         f"turn {i}: {line}"
         for i in reversed(range(first))
@@ -212,7 +246,7 @@ def _names(message: Message) -> list[str]:
 
 
 def _functions(message: Message) -> list[tuple[str, str]]:
-    """Name and arguments of each call."""
+    """Return name and arguments of each call."""
     made = (call.get("function") for call in calls(message))
     return [
         (str(each.get("name")), str(each.get("arguments")))
@@ -222,7 +256,7 @@ def _functions(message: Message) -> list[tuple[str, str]]:
 
 
 def _within(history: History, texts: Iterable[str], room: int) -> Iterable[str]:
-    """The first of these texts, as many as have room; the last one cut."""
+    """Return the first of these texts, as many as have room; the last one cut."""
     for text in texts:
         if room <= 0:
             return

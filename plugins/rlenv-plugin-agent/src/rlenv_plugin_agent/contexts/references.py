@@ -1,4 +1,4 @@
-"""What a policy cites, and ``unfold``, which shows again what a reference stands for."""
+"""References that a policy cites, and ``unfold``, which shows again what a reference stands for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from attrs import define
 from rlenv.authoring import dumps
 from rlenv.text import visible
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .counting import text_of
@@ -28,8 +28,8 @@ LONGEST = 16_000  # characters that one call of unfold shows
 
 
 def cited(message: Message) -> tuple[str, ...]:
-    """The references in what the policy shows of a message, in order; those in hidden reasoning are
-    not cited.
+    """Return the references in what the policy shows of a message, in order; those in hidden
+    reasoning are not cited.
 
     What a tool said is never a citation, so no tool can make the episode keep anything.
     """
@@ -41,7 +41,7 @@ def cited(message: Message) -> tuple[str, ...]:
 
 @define
 class Record:
-    """What ``unfold`` reads: the episode's own messages, not any text about them.
+    """Holds what ``unfold`` reads: the episode's own messages, not any text about them.
 
     Args:
         messages: of the episode; the list itself, which grows.
@@ -52,10 +52,10 @@ class Record:
     given: int = 0
 
     def find(self, reference: str) -> str:
-        """The whole of a result, or of a turn as lines of JSON.
+        """Return the whole of a result, or of a turn as lines of JSON.
 
         Raises:
-            ToolError: there is none of this name.
+            ToolError: nothing has this name.
         """
         found = locate(split(self.messages, self.given)[1], reference)
         if not found:
@@ -64,7 +64,12 @@ class Record:
 
 
 def locate(turns: Sequence[Turn], reference: str) -> Turn:
-    """The messages that a reference stands for; none where it stands for nothing."""
+    """Return the messages that a reference stands for; no messages where it stands for nothing.
+
+    Args:
+        turns: of the episode.
+        reference: result_N_I or turn_N, as of ``unfold``.
+    """
     if not re.fullmatch(OWN, reference, re.ASCII):
         return ()
     kind, *numbers = reference.split("_")
@@ -79,6 +84,7 @@ def unfold(context: ToolContext, ref: str, offset: int = 0, length: int = 4_000)
     """Show again a result or a turn that is no longer in the conversation.
 
     Args:
+        context: of the episode; the policy does not give it.
         ref: result_N_I for result I of turn N, turn_N for a whole turn; both count from 0.
         offset: characters to leave out first.
         length: characters to show, 16,000 at most.
@@ -92,7 +98,7 @@ def unfold(context: ToolContext, ref: str, offset: int = 0, length: int = 4_000)
 
 
 def references(turns: Sequence[Turn], found: Sequence[str]) -> list[str]:
-    """What the policy cites, without turns and results that do not exist.
+    """Return what the policy cites, without turns and results that do not exist.
 
     Args:
         turns: of the history.

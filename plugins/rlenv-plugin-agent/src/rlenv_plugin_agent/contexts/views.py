@@ -22,7 +22,7 @@ class Views:
     """Makes a view at each turn.
 
     Args:
-        context: the name of a context manager, one of your own, or "" for none.
+        context: the name of a context manager, one of your own, or "" to show all.
         count: of tokens, None for an estimate.
 
     Raises:
@@ -36,7 +36,7 @@ class Views:
         self.begin(0, ())
 
     def begin(self, given: int, tools: Sequence[Message]) -> None:
-        """Another episode.
+        """Begin another episode.
 
         Args:
             given: how many messages it begins with; they are always shown.
@@ -48,7 +48,7 @@ class Views:
         self._schemas: int | None = None
 
     def __call__(self, messages: Sequence[Message], budget: int) -> Sequence[Message]:
-        """What is shown, empty where nothing that is promised has room.
+        """Return what is shown, empty where nothing that is promised has room.
 
         Args:
             messages: of the episode so far.
@@ -70,7 +70,7 @@ class Views:
 
 
 def _named(name: str) -> Context | None:
-    """The context manager of a name, None for ""."""
+    """Return the context manager of a name, None for ""."""
     if name and name not in CONTEXTS:
         hint = suggest(name, CONTEXTS, what="they are")
         raise ConfigError(f'no context manager is called "{name}"; {hint}')
@@ -78,7 +78,7 @@ def _named(name: str) -> Context | None:
 
 
 def _own(context: Callable[..., object]) -> Context:
-    """A context manager that is a function; what it returns is checked, too."""
+    """Return a context manager that is a function; what it returns is checked, too."""
     found: Context = Coded.of(context).loaded  # type: ignore[assignment] # as its docs say
 
     def checked(messages: Messages, budget: int, count: Count, given: Given = None) -> View:

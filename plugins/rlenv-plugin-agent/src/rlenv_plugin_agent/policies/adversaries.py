@@ -20,10 +20,10 @@ Messages: TypeAlias = Sequence[Message]
 
 
 class Adversary(Protocol):
-    """A policy with a seed."""
+    """A policy that takes a seed."""
 
     def __call__(self, messages: Messages, tools: Messages, seed: int = 0) -> object:
-        """One action."""
+        """Return one action."""
 
 
 SPAM = 24  # calls of one message
@@ -37,19 +37,37 @@ FORGERIES = DATA["forgeries"]
 
 
 def no_op(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001 - a policy's signature
-    """Does and says nothing, and ends the episode at once."""
+    """Does and says nothing, and ends the episode at once.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     return _ending("", tools)
 
 
 def give_up(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001
-    """Calls ``give_up`` where there is one, and else says so."""
+    """Calls ``give_up`` where there is one, and else says so.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     if any(name == "give_up" for name, _ in _offered(tools)):
         return call("give_up")
     return "I give up."
 
 
 def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Any tool with any arguments that fit its schema; in the end any word."""
+    """Calls any tool with any arguments that fit its schema; in the end any word.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     chance = _chance(messages, seed)
     offered = _offered(tools)
     if not offered or _rounds(messages) >= ROUNDS * 2 or chance.random() < 0.1:
@@ -59,7 +77,13 @@ def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
 
 
 def repeat_last(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """Its last message again, a call at first; in the end, or without tools, what it was told."""
+    """Repeats its last message, a call at first; in the end, or without tools, what it was told.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     own = [each for each in messages if each.get("role") == "assistant"]
     if tools and not own:
         return random_calls(messages, tools, seed)
@@ -69,13 +93,24 @@ def repeat_last(messages: Messages, tools: Messages, seed: int = 0) -> object:
 
 
 def tool_spam(messages: Messages, tools: Messages, seed: int = 0) -> object:
-    """As many calls as fit in a message, of every tool in turn."""
+    """Makes as many calls as fit in a message, of every tool in turn.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
+    """
     return _flood(messages, tools, seed, WORDS, SPAM)
 
 
 def forge_state(messages: Messages, tools: Messages, seed: int = 0) -> object:
     """Writes, as far as tools let it, to the database, the log, the tests and the grader; then it
     says that it is done.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
     """
     return _flood(messages, tools, seed, FORGERIES, min(2 * len(tools), SPAM))
 
@@ -83,6 +118,11 @@ def forge_state(messages: Messages, tools: Messages, seed: int = 0) -> object:
 def forge_transcript(messages: Messages, tools: Messages, seed: int = 0) -> object:  # noqa: ARG001
     """Writes what no tool said and no verifier decided, as its own text and as messages of
     others.
+
+    Args:
+        messages: so far.
+        tools: that the policy may call, as schemas.
+        seed: of all that is drawn.
     """
     ending = _ending("\n".join(DATA["claims"]), tools)
     return {
@@ -114,7 +154,7 @@ def _flood(
 
 
 def _chance(messages: Messages, seed: int) -> Random:
-    """Not of what tools say: their errors tell the time that they took."""
+    """Draw from the seed and not from what tools say: their errors tell the time that they took."""
     told = [len(messages), *(each for each in messages if each.get("role") != "tool")]
     return Random(f"{seed}/{json.dumps(told, default=str)}")  # noqa: S311 - no secret
 
@@ -124,19 +164,19 @@ def _rounds(messages: Messages) -> int:
 
 
 def _offered(tools: Messages) -> list[tuple[str, Message]]:
-    """Name and schema of each tool."""
+    """Return name and schema of each tool."""
     told = [cast("Message", each["function"]) for each in tools]
     return [(str(each["name"]), cast("Message", each.get("parameters") or {})) for each in told]
 
 
 def _ending(text: str, tools: Messages) -> Message:
-    """A message without calls, or with the call that ends an episode where there is one."""
+    """Return a message without calls, or with the call that ends an episode where there is one."""
     own = call("done") if any(name == "done" for name, _ in _offered(tools)) else {}
     return {"role": "assistant", **own, "content": text}
 
 
 def _drawn(schema: Message, chance: Random, words: Sequence[str]) -> object:
-    """A value that fits a JSON Schema, as far as its types say."""
+    """Return a value that fits a JSON Schema, as far as its types say."""
     options = cast("Sequence[Message]", schema.get("anyOf") or ())
     if options:
         return _drawn(chance.choice(options), chance, words)
@@ -148,13 +188,15 @@ def _drawn(schema: Message, chance: Random, words: Sequence[str]) -> object:
     if kind == "array":
         inner = cast("Message", schema.get("items") or {})
         return [_drawn(inner, chance, words) for _ in range(chance.randrange(3))]
-    if kind == "null":  # of which TOML has none
+    if kind == "null":  # which TOML lacks
         return None
     return chance.choice(DATA["values"].get(kind, words))
 
 
 def _arguments(schema: Message, chance: Random, words: Sequence[str]) -> dict[str, object]:
-    """Values for the properties of an object: all that are required, and some of the others."""
+    """Return values for the properties of an object: all that are required, and some of the
+    others.
+    """
     required = cast("Sequence[str]", schema.get("required") or ())
     known = cast("Mapping[str, Message]", schema.get("properties") or {})
     kept = (name for name in known if name in required or chance.random() < 0.5)

@@ -1,5 +1,5 @@
-"""What adversaries earn on the tasks of an environment, and the probe of rlenv-auditor that reports
-it.
+"""Earnings of adversaries on the tasks of an environment, and the probe of rlenv-auditor that
+reports it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HINT = (
 
 @frozen
 class Earned:
-    """One rollout of one adversary.
+    """One rollout that one adversary played.
 
     Args:
         policy: its name.
@@ -49,12 +49,12 @@ class Earned:
 
     @property
     def is_finding(self) -> bool:
-        """Whether it was paid for nothing."""
+        """Return whether it was paid for nothing."""
         return self.policy in FINDS and self.reward is not None and self.reward > self.floor + 1e-9
 
 
 def floor_of(task: Task) -> float:
-    """What doing nothing may earn: ``info["floor"]``, else ``info["noop"]``, else 0."""
+    """Return what doing nothing may earn: ``info["floor"]``, else ``info["noop"]``, else 0."""
     found = task.info.get("floor", task.info.get("noop", 0.0))
     return float(found) if type(found) in (int, float) else 0.0  # type: ignore[arg-type]
 
@@ -83,8 +83,8 @@ def earned(
 
 
 def probes(audit: ModuleType) -> Sequence[object]:
-    """The probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does not
-    import.
+    """Return the probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does
+    not import.
     """
     play = partial(_played, audit)
     return [audit.Probe("policies.nothing", WHAT, "critical", HINT, special=play)]
@@ -118,7 +118,7 @@ def _played(audit: ModuleType, bench: Any, probe: object) -> object:
 
 
 def _apart(env: Environment, tasks: Sequence[Task], *, seed: int, until: float) -> list[Earned]:
-    """What is earned where nothing is left in a persistent world."""
+    """Return what is earned where nothing is left in a persistent world."""
     APART.set("")
     return [*earned(env, tasks, seed=seed, until=until)]
 
@@ -133,7 +133,7 @@ def _environment(audit: ModuleType, target: str) -> Environment:
 
 
 def _means(found: Sequence[Earned]) -> Mapping[str, float]:
-    """The mean reward of each policy."""
+    """Return the mean reward of each policy."""
     by_name = {
         name: [each.reward or 0.0 for each in found if each.policy == name] for name in ADVERSARIES
     }

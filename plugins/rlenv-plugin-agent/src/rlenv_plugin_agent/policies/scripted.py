@@ -57,7 +57,8 @@ def _turn(message: Message) -> Action:
 
 
 def gold_conversation(env: Environment, task: Task) -> list[Message]:
-    """The recorded solution of a task as a conversation: its gold calls, one a turn, and the reply.
+    """Return the recorded solution of a task as a conversation: its gold calls, one a turn, and the
+    reply.
 
     What tools answer is left empty: it is played anew. Returns [] where the task records no calls.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rlenv_plugin_agent.tools.keys import OWN, Named, canonical, tool_for
+
 from .calls import MISSING, Recorded, check_pinned
-from .keys import OWN, Named, canonical, tool_for
 from .log import CallLog, shared_log
 
 __all__ = [

@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 from rlenv import ConfigError
 from rlenv.authoring import dumps
 
-from rlenv_plugin_agent.answers import Observe
+from rlenv_plugin_agent.errors import EpisodeError, error_text
 from rlenv_plugin_agent.state.world import World
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import EpisodeError, error_text
+from rlenv_plugin_agent.tools.keys import OWN, Named, canonical, digest, tool_for
+from rlenv_plugin_agent.tools.observations import Observe
 from rlenv_plugin_agent.tools.tool import Tool
 
-from .keys import OWN, Named, canonical, digest, tool_for
 from .log import CallLog
 
 Mode: TypeAlias = Literal["live", "record", "pin"]
@@ -49,7 +49,7 @@ class Recorded:
         self._state = ""
 
     async def __call__(self, name: str, arguments: str, context: ToolContext) -> str:
-        """An observation.
+        """Return an observation.
 
         Args:
             name: of the tool, as the policy wrote it.

@@ -9,9 +9,8 @@ from weakref import finalize
 
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.sqlite_file import BROKEN, opened_file
-
-from .keys import digest
+from rlenv_plugin_agent.state.sqlite_file import BROKEN, opened_file
+from rlenv_plugin_agent.tools.keys import digest
 
 SCHEMA = "CREATE TABLE calls (key TEXT PRIMARY KEY, tool TEXT, text TEXT, hash TEXT) WITHOUT ROWID"
 FIND = "SELECT tool, text, hash FROM calls WHERE key = ?"
@@ -54,7 +53,7 @@ class CallLog:
             raise ConfigError(f"call log: {told}") from error
 
     def get(self, key: str) -> str | None:
-        """What the call of this key returned, None where it is not recorded.
+        """Return what the call of this key returned, None where it is not recorded.
 
         Raises:
             ConfigError: the row was edited, or the file cannot be read any more.
@@ -111,7 +110,11 @@ os.register_at_fork(after_in_child=lambda: globals().update(_opening=Lock()))
 
 
 def shared_log(path: str, *, writes: bool) -> CallLog:
-    """The log of this path, opened once in each process.
+    """Return the log of this path, opened once in each process.
+
+    Args:
+        path: of the file.
+        writes: calls are written to it; else it has to be there.
 
     Raises:
         ConfigError: as of ``CallLog``.

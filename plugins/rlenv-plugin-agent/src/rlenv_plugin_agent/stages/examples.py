@@ -11,7 +11,7 @@ CITIES = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi
 
 
 def examples() -> Mapping[str, Sequence[Examples]]:
-    """By stage."""
+    """Return the examples by stage."""
     right = [
         (
             Task(

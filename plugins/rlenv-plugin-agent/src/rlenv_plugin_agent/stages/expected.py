@@ -1,5 +1,5 @@
-"""What a task expects of the final state: the answer of ``agent/state`` as a value, and how far a
-state meets it.
+"""Changes that a task expects of the final state: the answer of ``agent/state`` as a value, and how
+far a state meets it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Rows:
 
     Args:
         added: with every column of the row.
-        removed: with the primary key at least; with every column where the table has none.
+        removed: with the primary key at least; with every column where the table has no key.
         changed: with the primary key, and the columns that change; the others stay as they were.
     """
 
@@ -62,19 +62,20 @@ class Expected:
     hash: Safe[str] = ""
 
     def may(self, name: str) -> bool:
-        """Whether it may change besides what is expected of it."""
+        """Return whether it may change besides what is expected of it."""
         return any(fnmatchcase(name, each) for each in self.allow) and not any(
             fnmatchcase(name, each) for each in self.forbid
         )
 
 
-# What it is; the share of what is expected that came, None where nothing is; how many changes are
-# not expected.
+# Name, share of the expected changes that came (None where no change is expected), and number of
+# changes that are not expected.
 Share: TypeAlias = tuple[str, float | None, int]
 
 
 def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
-    """Where what a file becomes is written with keys that there are not: (place, problem) pairs.
+    """Find where what a file becomes is written with keys that there are not: (place, problem)
+    pairs.
 
     Args:
         expected: of a task.
@@ -94,6 +95,10 @@ def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
 
 def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], int]:
     """Hold a final state against what is expected.
+
+    Args:
+        final: as the episode left it.
+        expected: of the task.
 
     Returns:
         The mean over tables, values and files of the share that is met, in [0, 1]; what lacks, and
@@ -139,8 +144,8 @@ def _each(
 
 
 def _is_file(final: FinalState, path: str, wanted: object) -> bool:
-    """Whether the file that has changed is as expected, in its content and in whether it may be
-    executed.
+    """Return whether the file that has changed is as expected, in its content and in whether it may
+    be executed.
     """
     parts = {"sha256": sha256(wanted.encode()).hexdigest()} if isinstance(wanted, str) else wanted
     assert isinstance(parts, Mapping)
@@ -153,8 +158,8 @@ def _is_file(final: FinalState, path: str, wanted: object) -> bool:
 
 
 def _has_content(mark: str | None, wanted: Wanted) -> bool:
-    """Whether an entry with this mark, None for one that is gone, is what is written; a link is
-    never followed.
+    """Return whether an entry with this mark, None for one that is gone, is what is written; a link
+    is never followed.
     """
     if mark is None:
         return wanted == {"absent": True}

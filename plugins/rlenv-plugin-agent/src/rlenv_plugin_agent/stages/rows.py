@@ -1,4 +1,4 @@
-"""Which of the rows that changed are the wanted ones: the largest matching, at a cost that is
+"""Rows that changed are matched with the wanted ones: the largest matching, at a cost that is
 linear in the rows.
 
 A policy writes up to 5,000 rows, and a task may want hundreds, of which many may be alike.  So no
@@ -41,7 +41,7 @@ class ChangedRows:
         self._by_cells: dict[Places, dict[object, list[int]]] = {}
 
     def matched(self, wanted: Sequence[Wanted]) -> int:
-        """How many of the wanted rows have one of these of their own.
+        """Return how many of the wanted rows have one of these of their own.
 
         Args:
             wanted: of the task; 1 is not '1', and true is 1, as SQLite stores it.
@@ -53,7 +53,7 @@ class ChangedRows:
         return largest_matching(counts, [self._found(rows[0]) for rows in alike.values()])
 
     def _found(self, wanted: Wanted) -> Sequence[int]:
-        """The rows that are as wanted, by their places in ``pairs``."""
+        """Return the rows that are as wanted, by their places in ``pairs``."""
         if not {*self.needs} <= wanted.keys() <= {*self.columns}:
             return []
         named = [i for i, column in enumerate(self.columns) if column in wanted]
@@ -79,8 +79,8 @@ class ChangedRows:
 
 
 def _key(cell: Cell) -> tuple[str, object]:
-    """A cell, so that equal keys are equal cells: numbers are equal across their types, and nothing
-    else is.
+    """Return a cell, so that equal keys are equal cells: numbers are equal across their types, and
+    nothing else is.
     """
     if isinstance(cell, bytes):
         return "hex", cell.hex()
@@ -88,7 +88,7 @@ def _key(cell: Cell) -> tuple[str, object]:
 
 
 def _wanted_key(wanted: object) -> tuple[str, object] | None:
-    """The key of the cells that are as wanted; None where no cell is."""
+    """Return the key of the cells that are as wanted; None where no cell matches."""
     if isinstance(wanted, Mapping):
         is_blob = wanted.keys() == {"hex"} and isinstance(wanted["hex"], str)
         return ("hex", wanted["hex"]) if is_blob else None
@@ -98,13 +98,13 @@ def _wanted_key(wanted: object) -> tuple[str, object] | None:
 
 
 def largest_matching(counts: Sequence[int], fits: Sequence[Sequence[int]]) -> int:
-    """How many wanted rows get a row of their own, at most.
+    """Return how many wanted rows get a row of their own, at most.
 
     Args:
         counts: how many wanted rows each group of equal ones has.
         fits: for each group the rows that fit.
     """
-    owner: dict[int, int] = {}  # of a row; once it has one, it never has none again
+    owner: dict[int, int] = {}  # of a row; once it has one, it always has one
     left = [iter(rows) for rows in fits]
     matched = 0
     for group, count in enumerate(counts):

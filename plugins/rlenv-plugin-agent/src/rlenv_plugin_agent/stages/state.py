@@ -16,7 +16,7 @@ from .expected import Expected, compare, problems_of_files
 
 @frozen
 class GoldCall:
-    """One call of a tool."""
+    """One call of a tool that helps to solve a task."""
 
     name: Safe[str]
     arguments: Safe[Mapping[str, object]] = field(factory=dict)
@@ -39,8 +39,8 @@ class Gold:
 
 @frozen
 class State:
-    """The final state against ``answer``, which lists the changes that solve the task; any other
-    change is worth 0.
+    """Compares the final state with ``answer``, which lists the changes that solve the task; any
+    other change is worth 0.
 
     Args:
         partial: pay the share of what is expected that came, in the mean over tables, values and
@@ -58,8 +58,8 @@ class State:
     takes = (FinalState,)
 
     def validate(self, task: Task) -> None:
-        """What is expected makes sense, and the task records its gold calls and what doing nothing
-        earns.
+        """Check that what is expected makes sense, and that the task records its gold calls and
+        what doing nothing earns.
 
         Raises:
             TaskError: it does not.
@@ -82,7 +82,7 @@ class State:
             raise TaskError("; ".join(problems.lines()), task.id)
 
     def check(self, attempt: Attempt) -> Outcome:
-        """Compare.
+        """Compare the final state with what the task expects.
 
         Raises:
             VerifierFault: the response comes without a final state, and there is no ``buffer``.

@@ -17,8 +17,8 @@ SECONDS = 600.0  # of wall time, for stages without limits of their own
 
 @define(slots=False)
 class Turns:
-    """A score for every Nth turn and the last, in ``Outcome.steps``; their mean for all.  Of more
-    than 64, the last are judged.
+    """Scores every Nth turn and the last, in ``Outcome.steps``; their mean for all.  Of more than
+    64, the last are judged.
 
     As the reward, the mean pays a policy that repeats a right answer, more than one that stops at
     it.  So it belongs at weight 0, where its steps reach the trainer and it adds nothing to the
@@ -50,13 +50,15 @@ class Turns:
 
     @property
     def least_timeout(self) -> float | None:
-        """Wall seconds that the limits of its stages may take on a busy machine, over all turns."""
+        """Return the wall seconds that the limits of its stages may take on a busy machine, over
+        all turns.
+        """
         of_stages = [getattr(slot.stage, "least_timeout", None) for slot in self._judges.slots]
         return MOST * sum(filter(None, of_stages)) or None
 
     @property
     def default_timeout(self) -> float:
-        """Wall seconds: enough for every turn that is judged."""
+        """Return the wall seconds: enough for every turn that is judged."""
         return max(SECONDS, self.least_timeout or 0.0)
 
     async def check(self, attempt: Attempt) -> Outcome:

@@ -1,4 +1,4 @@
-"""What a role may read and write: ``[state.access.ROLE]``, as SQLite enforces it."""
+"""Rights that a role has to read and write: ``[state.access.ROLE]``, as SQLite enforces it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ QUOTES = b"\"'`"  # SQLite takes a doubled one within a name for one of it
 
 
 def bare(text: str) -> bytes:
-    """A name or a statement in lower case and without quotes, so that each way to write a name is
-    found in it.
+    """Return a name or a statement in lower case and without quotes, so that each way to write a
+    name is found in it.
 
     Args:
         text: of SQL.
@@ -47,18 +47,18 @@ def bare(text: str) -> bytes:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it."""
+    """Return a name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 @frozen
 class Table:
-    """One table.
+    """One table that a role may use.
 
     Args:
         name: as declared.
         columns: in order, generated ones included.
-        key: the columns of its primary key, none where it declares none.
+        key: the columns of its primary key, empty where it declares no key.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Table:
 
 
 def tables_of(link: sqlite3.Connection) -> dict[str, Table]:
-    """The tables of a database by name, without virtual ones and those of SQLite itself: no role
-    may use these.
+    """Return the tables of a database by name, without virtual ones and those of SQLite itself: no
+    role may use these.
     """
     found: dict[str, Table] = {}
     for name, kind in link.execute(
@@ -114,7 +114,7 @@ class Guard:
         access: of the role; None for tools of the environment, which may use every table.
         tables: of the database.
         trusted: names of triggers and views, in lower case: what runs inside one of them may do
-            more.  A common table expression may have such a name too, so none is here that the
+            more.  A common table expression may have such a name too, so no name is here that the
             statement contains.
         written: the tables that the statement writes, those of triggers included.
     """
@@ -162,10 +162,14 @@ class Guard:
 
 
 def scoped(condition: str, table: Table) -> Iterator[tuple[str, str]]:
-    """The views of a connection whose role sees some rows of a table: (name, SQL) pairs.
+    """Yield the views of a connection whose role sees some rows of a table: (name, SQL) pairs.
 
     A view of the table's name hides it.  Its LIMIT keeps SQLite from trying a query's own
     conditions, whose errors would tell something, on rows that the role may not see.
+
+    Args:
+        condition: SQL over the columns of the table, of the operator.
+        table: whose rows are hidden.
     """
     bound = PARAMETER.sub(lambda m: f"{OWN}value('{m[1]}')" if m[1] else m[0], condition)
     rows = f"{OWN}rows_{table.name}"

@@ -59,7 +59,7 @@ class _Plain:
 
 
 def _told(plain: Callable[[], sqlite3.Connection], name: str, now: str, *given: Cell) -> Cell:
-    """What SQLite computes for this time in place of the present."""
+    """Return what SQLite computes for this time in place of the present."""
     lower = [each.lower() if isinstance(each, str) else each for each in given]
     kept = [
         now if low == "now" else one

@@ -1,5 +1,4 @@
-"""What differs between two databases, found by SQLite within a limit, and large ones in a worker
-that has limits.
+"""Differences of two databases, which SQLite finds within a limit, for large ones in a worker.
 
 A policy writes one of the two, so neither is read into Python: SQLite counts how often each row is
 there, and only rows whose numbers differ come back, at most MOST_ROWS of them.
@@ -49,7 +48,8 @@ class TooManyChanges(Exception):
 def differences(
     start: bytes, content: bytes, tables: Sequence[Table], now: str = NOW
 ) -> Differences:
-    """The rows that only one of two databases has, by table: those that came, and those that went.
+    """Return the rows that only one of two databases has, by table: those that came, and those that
+    went.
 
     Args:
         start: a database as SQLite serializes it.
@@ -80,7 +80,7 @@ def differences(
 
 
 def _memory(size: int) -> int:
-    """MiB for the worker: a power of two, since each number has workers of its own."""
+    """Return the MiB for the worker: a power of two, since each number has workers of its own."""
     return max(MEMORY, 1 << (3 * size >> 20).bit_length())
 
 
@@ -91,8 +91,8 @@ def differences_as_json(
     seconds: float,
     now: str = NOW,
 ) -> dict[str, list[JsonRow]] | str:
-    """The work itself, in values of JSON: by table a number and the cells of each row; or why there
-    are too many.
+    """Find the differences in values of JSON: by table a number and the cells of each row; or why
+    there are too many.
 
     Args:
         start: as of ``differences``.
@@ -144,8 +144,8 @@ def differences_as_json(
 def _is_of_episode(
     link: sqlite3.Connection, error: sqlite3.Error, name: str, columns: Sequence[str]
 ) -> bool:
-    """Whether rows of the episode cannot be read: an error that those of the beginning do not bring
-    about.
+    """Return whether rows of the episode cannot be read: an error that those of the beginning do
+    not bring about.
 
     Args:
         link: with the beginning as ``start``.
@@ -165,7 +165,7 @@ def _is_of_episode(
 
 
 def _statement(name: str, columns: Sequence[str]) -> str:
-    """Each row whose numbers differ, with how many more there are now.
+    """Return the SQL for each row whose numbers differ, with how many more there are now.
 
     Rows are equal by bytes and types: neither a collation of a column nor 1 = 1.0 makes two rows
     one.
@@ -205,7 +205,7 @@ def _from_json(value: object) -> Cell:
 
 
 def _sides(rows: Sequence[JsonRow]) -> tuple[Counter[TypedRow], Counter[TypedRow]]:
-    """Rows with their types, since 1 and 1.0 are equal keys of a dict."""
+    """Return the rows with their types, since 1 and 1.0 are equal keys of a dict."""
     came = Counter[TypedRow]()
     went = Counter[TypedRow]()
     for count, *values in rows:

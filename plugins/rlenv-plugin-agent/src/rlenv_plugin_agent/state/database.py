@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from attrs import Factory, define, field, frozen
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 from .access import OWN, Access, Cell, Guard, Table, bare, scoped
 from .clock import NOW, pin
@@ -62,7 +62,7 @@ Parameters: TypeAlias = Sequence[Cell] | Mapping[str, Cell]
 
 @frozen
 class Rows:
-    """What a statement gives.
+    """Rows that a statement gives.
 
     Args:
         columns: their names.
@@ -75,7 +75,7 @@ class Rows:
     changed: int = 0
 
     def records(self) -> list[dict[str, object]]:
-        """The rows as JSON objects; a blob as ``{"hex": ...}``."""
+        """Return the rows as JSON objects; a blob as ``{"hex": ...}``."""
         return [
             {
                 name: {"hex": cell.hex()} if isinstance(cell, bytes) else cell
@@ -87,7 +87,7 @@ class Rows:
 
 @define(eq=False)
 class Database:
-    """The tables of one episode.
+    """Holds the tables of one episode.
 
     Args:
         start: what the episode begins with, as SQLite serializes it; shared with other episodes.
@@ -170,7 +170,7 @@ class Database:
             pass
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection to the present content, with room for what the episode may write."""
+        """Open a connection to the present content, with room for what the episode may write."""
         room = len(self.start) + (self.written_mb << 20)
         return opened(self.content, self.now, self.seed, room)
 
@@ -217,12 +217,12 @@ class Database:
 
 
 def _told(error: Exception) -> str:
-    """The message of an error; SQLite may put any bytes of a statement into it."""
+    """Return the message of an error; SQLite may put any bytes of a statement into it."""
     return f"{error}".encode("utf-8", "backslashreplace").decode()[:500]
 
 
 def opened(content: bytes, now: str = NOW, seed: int = 0, room: int = 0) -> sqlite3.Connection:
-    """A connection to a database in memory with this content.
+    """Open a connection to a database in memory with this content.
 
     Args:
         content: as SQLite serializes it; empty for a new one.
@@ -266,7 +266,9 @@ def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
 
 
 def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> Callable[..., Cell]:
-    """SQLite's own function, where it ends in time: SQLite does not look at the time within one."""
+    """Return SQLite's own function, where it ends in time: SQLite does not look at the time within
+    one.
+    """
 
     def call(*given: Cell) -> Cell:
         one, two = (len(c) if isinstance(c, (str, bytes)) else 1 for c in given[:2])
@@ -281,7 +283,7 @@ def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> 
 
 
 def _bounded(cursor: sqlite3.Cursor) -> Iterator[tuple[Cell, ...]]:
-    """The rows, as long as they are not too many or too large."""
+    """Yield the rows, as long as they are not too many or too large."""
     size = 0
     for count, row in enumerate(cursor):
         size += sum(len(cell) if isinstance(cell, (str, bytes)) else 8 for cell in row)
@@ -294,7 +296,7 @@ def _bounded(cursor: sqlite3.Cursor) -> Iterator[tuple[Cell, ...]]:
 
 
 def resident() -> int:
-    """Bytes of this process in memory; 0 where the system does not tell."""
+    """Return the bytes of this process in memory; 0 where the system does not tell."""
     return int(os.pread(_STATM, 64, 0).split()[1]) * 4096 if _STATM >= 0 else 0
 
 

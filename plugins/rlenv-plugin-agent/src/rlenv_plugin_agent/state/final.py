@@ -1,4 +1,6 @@
-"""What an episode changed: rows by content and type, values and files; as artifacts for stages."""
+"""Changes that an episode made: rows by content and type, values and files; as artifacts for
+stages.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Row: TypeAlias = tuple[str | int | float | bytes | None, ...]
 
 @frozen
 class TableChange:
-    """What changed in one table.
+    """The rows that changed in one table.
 
     Args:
         columns: of the rows below, generated ones included.
@@ -41,7 +43,7 @@ class TableChange:
 
 
 def changes(database: Database) -> dict[str, TableChange]:
-    """What is different from the beginning, by table.
+    """Return what is different from the beginning, by table.
 
     Raises:
         TooManyChanges: more than is compared.
@@ -56,7 +58,7 @@ def changes(database: Database) -> dict[str, TableChange]:
 
 
 def _change(table: Table, added: Counter[TypedRow], removed: Counter[TypedRow]) -> TableChange:
-    """The rows that came and went, and those with the same key as pairs."""
+    """Return the rows that came and went, and those with the same key as pairs."""
     places = [table.columns.index(column) for column in table.key]
     gone = {tuple(row[i] for i in places): row for row in removed} if places else {}
     pairs = []
@@ -78,7 +80,7 @@ def _change(table: Table, added: Counter[TypedRow], removed: Counter[TypedRow]) 
 
 
 def _rows(rows: Iterable[TypedRow]) -> tuple[Row, ...]:
-    """The rows without their types."""
+    """Return the rows without their types."""
     return tuple(tuple(_finite(cell) for _, cell in row) for row in rows)
 
 
@@ -89,7 +91,7 @@ def _finite(cell: Cell) -> Cell:
 
 @frozen
 class FinalState:
-    """How an episode left its state; made on the trusted side after the last call.
+    """The state as an episode left it; made on the trusted side after the last call.
 
     Args:
         values: the named values, as JSON.
@@ -121,8 +123,15 @@ def state_hash(
     files: Mapping[str, str | None],
     modes: Mapping[str, bool],
 ) -> str:
-    """The hex digest of a beginning, given as one, and of what changed since; the beginning's own
-    where nothing did.
+    """Return the hex digest of a beginning, given as one, and of what changed since; the
+    beginning's own where nothing did.
+
+    Args:
+        start: the digest of the beginning.
+        values: named values that changed, by name.
+        tables: changes, by table.
+        files: texts of files that changed, by path; None for one that is gone.
+        modes: whether a file may be executed, by path, where that changed.
     """
     if not (values or tables or files or modes):
         return start

@@ -1,5 +1,5 @@
-"""What one episode holds: what ``[state]`` makes, and a workspace, which has a process only while a
-program runs.
+"""State that one episode holds: what ``[state]`` makes, and a workspace, which has a process only
+while a program runs.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ APART: ContextVar[str | None] = ContextVar("apart", default=None)
 
 
 class Held(Protocol):
-    """What one episode holds, from ``reset`` to ``close``."""
+    """The state that one episode holds, from ``reset`` to ``close``."""
 
     @property
     def parts(self) -> Mapping[type, object]:
-        """What tools get by ``ToolContext.get``, by type."""
+        """Return what tools get by ``ToolContext.get``, by type."""
 
     async def artifacts(self) -> tuple[object, ...]:
-        """The final state, for stages that take it; asked once, when the policy's last call has
-        ended.
+        """Return the final state, for stages that take it; asked once, when the policy's last call
+        has ended.
         """
 
     async def close(self) -> None:
@@ -46,10 +46,14 @@ class Held(Protocol):
 
 
 class Holder(Protocol):
-    """What ``env.tables["state"]`` is."""
+    """Makes the state of each episode, as ``env.tables["state"]`` does."""
 
     async def begin(self, task: Task, seed: int) -> Held:
-        """The state that a task begins with.
+        """Return the state that a task begins with.
+
+        Args:
+            task: of the episode.
+            seed: of the episode.
 
         Raises:
             Exception: when it cannot be made; the episode then ends with ``error`` and is unscored.
@@ -58,8 +62,8 @@ class Holder(Protocol):
 
 @frozen
 class Interpreter:
-    """How programs in Python are started in a workspace whose sessions run command lines; they come
-    as input.
+    """Says how programs in Python are started in a workspace whose sessions run command lines; they
+    come as input.
 
     Args:
         words: of the command line.
@@ -83,7 +87,7 @@ class Files:
 
 
 async def files_of(workspace: Workspace) -> Files:
-    """The regular files in the order of their paths, as long as they fit."""
+    """Return the regular files in the order of their paths, as long as they fit."""
     content = dict[str, bytes]()
     room = BYTES
     regular = [each for each in await workspace.list() if each.kind == "file"]
@@ -117,7 +121,7 @@ class HeldWorkspace:
                 await part.attach(self.workspace)
 
     async def artifacts(self) -> tuple[object, ...]:
-        """Those of the state, and the files."""
+        """Return those of the state, and the files."""
         held = () if self._state is None else await self._state.artifacts()
         return (*held, await files_of(self.workspace))
 
@@ -170,10 +174,10 @@ async def hold(
     seed: int,
     check: Callable[[Held], Awaitable[None]],
 ) -> Held | None:
-    """What an episode begins with; whoever asks closes it.
+    """Open what an episode begins with; whoever asks closes it.
 
     Args:
-        sandbox: the name of the sandbox of its workspace, "" for none.
+        sandbox: the name of the sandbox of its workspace; "" for no workspace.
         holder: the table ``[state]``, if there is one.
         task: its ``info["files"]`` are the files to begin with, text by path.
         seed: of the episode.

@@ -1,4 +1,4 @@
-"""What a workspace holds, so that two moments of it can be compared."""
+"""Entries that a workspace holds, so that two moments of it can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINK = "link to "
 
 @frozen
 class Listing:
-    """The entries of a workspace at one moment.
+    """The entries that a workspace has at one moment.
 
     Args:
         marks: by path, the sha256 of a file, ``link to …`` for a link, and ``folder`` for an empty
@@ -28,7 +28,7 @@ class Listing:
     executable: frozenset[str] = frozenset()
 
     def changed(self, now: Listing) -> dict[str, str | None]:
-        """What is different, by path; None for what is gone.
+        """Return what is different, by path; None for what is gone.
 
         A folder counts where it is empty and new, or was empty and is gone; one that files left
         empty does not.
@@ -48,7 +48,7 @@ class Listing:
         return path in self.folders and path in now.folders
 
     def modes(self, now: Listing) -> dict[str, bool]:
-        """Whether a file may be executed, by path, where that has changed.
+        """Return whether a file may be executed, by path, where that has changed.
 
         Args:
             now: a later moment.
@@ -62,7 +62,7 @@ class Listing:
 
 
 async def listing(workspace: Workspace) -> Listing:
-    """The present entries of a workspace.
+    """Return the present entries of a workspace.
 
     Args:
         workspace: of an episode.

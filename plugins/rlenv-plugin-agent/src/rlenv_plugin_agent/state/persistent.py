@@ -24,9 +24,8 @@ from typing import TypeAlias, TypeVar
 from attrs import asdict, evolve, frozen
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.sqlite_file import BROKEN, opened_file
-
 from .final import FinalState
+from .sqlite_file import BROKEN, opened_file
 from .world import World
 
 logger = logging.getLogger("rlenv_plugin_agent")
@@ -50,7 +49,7 @@ COMMIT = 60_000  # milliseconds that an episode waits at its end for those who r
 
 @frozen
 class WorldFile:
-    """Where a world is kept.
+    """The file in which a world is kept.
 
     Args:
         path: of the file; it is made with the first episode.
@@ -65,7 +64,7 @@ class WorldFile:
     keep: int
 
     async def begin(self, first: World, given: Table, about: Table) -> World:
-        """What the last episode left; the file is this episode's alone until it ends.
+        """Return what the last episode left; the file is this episode's alone until it ends.
 
         Args:
             first: what a new world begins with.
@@ -90,7 +89,7 @@ class WorldFile:
         return world
 
     async def at(self, key: str, first: World, given: Table) -> World:
-        """The world as it was, for an episode that leaves nothing in it.
+        """Return the world as it was, for an episode that leaves nothing in it.
 
         Args:
             key: of that state.
@@ -143,7 +142,7 @@ class WorldFile:
         link.execute(f"PRAGMA busy_timeout = {COMMIT}")
 
     def _last(self, link: sqlite3.Connection, first: World) -> State:
-        """What the last episode left; in a new file, what the environment declares."""
+        """Return what the last episode left; in a new file, what the environment declares."""
         state: State | None = link.execute(STATES).fetchone()
         if state is None:
             state = keyed(first.values, first.database.content)
@@ -185,8 +184,8 @@ class PersistentWorld(World):
         self._timer.start()
 
     async def artifacts(self) -> tuple[object, ...]:
-        """``FinalState``; what the episode changed is in the file when this returns, and others
-        have the file.
+        """Return ``FinalState``; what the episode changed is in the file when this returns, and
+        others have the file.
         """
         final = await self.end()
         if len(self.database.content) > self.most:  # no fault, which a policy could bring about
@@ -239,7 +238,7 @@ class PersistentWorld(World):
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Table]:
-    """The entries of a world's log, one for each episode that changed something, in order.
+    """Return the entries of a world's log, one for each episode that changed something, in order.
 
     Args:
         path: of the world.
@@ -260,7 +259,11 @@ def read_log(path: str | os.PathLike[str]) -> list[Table]:
 
 
 def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
-    """A connection to the file of a world.
+    """Open a connection to the file of a world.
+
+    Args:
+        path: of the file.
+        writes: the file is made where it is missing, and may be changed.
 
     Raises:
         ConfigError: it cannot be one.
@@ -273,7 +276,12 @@ def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
 
 
 def keyed(values: Table, content: bytes) -> State:
-    """A state with its key, which follows from values and tables alone."""
+    """Return a state with its key, which follows from values and tables alone.
+
+    Args:
+        values: named values of the world.
+        content: the tables, as SQLite stores them.
+    """
     named = json.dumps(values, sort_keys=True)
     return _hash(named + _hash(content)), named, content
 
@@ -283,7 +291,7 @@ def _hash(text: str | bytes) -> str:
 
 
 def _made(kind: type[W], state: State, first: World, given: Table) -> W:
-    """A world of this state; values that the task gives win."""
+    """Make a world of this state; values that the task gives win."""
     key, named, content = state
     values = {**json.loads(named), **given}
     return kind(values, evolve(first.database, start=content, values=values), start=key)

@@ -27,7 +27,7 @@ MOST = 64  # databases of tasks that are kept
 
 @frozen
 class Added:
-    """``info.state`` of a task.
+    """``info.state`` of a task, which adds to the table.
 
     Args:
         values: by name, over those of ``[state]``.
@@ -118,13 +118,13 @@ class State:
             )
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the table for ``rlenv show``."""
         parts = ("schema", [self.schema]), ("values", self.values), ("access of", self.access or ())
         told = [f"{what} {', '.join(names)}" for what, names in parts if any(names)]
         return ", ".join([f"S  {self.kind}", *told])
 
     async def begin(self, task: Task, seed: int) -> Held:
-        """The state that a task begins with.
+        """Return the state that a task begins with.
 
         Args:
             task: its ``info["state"]`` may add values, rows and SQL.
@@ -168,8 +168,8 @@ class State:
         return await file.begin(first, added.values, {"task": task.id, "seed": seed})
 
     def _make(self, sql: str) -> tuple[bytes, Mapping[str, Table], str]:
-        """The tables that an episode begins with, whose task adds this SQL, and a digest of the
-        schema.
+        """Return the tables that an episode begins with, whose task adds this SQL, and a digest of
+        the schema.
         """
         try:
             with closing(opened(self._made("")[0] if sql else b"", self.now)) as link:

@@ -22,12 +22,13 @@ Moment: TypeAlias = tuple[str, bytes, frozenset[str], int, str | None]
 
 
 class World:
-    """The state of one episode.  A tool with a ``ToolContext`` gets it by ``context.get(World)``.
+    """Holds the state of one episode.  A tool with a ``ToolContext`` gets it by
+    ``context.get(World)``.
 
     Args:
         values: named values of JSON; tools may change them.
-        database: the tables, none where the environment declares none.
-        workspace: the files, None where the episode has none.
+        database: the tables; empty where the environment declares no schema.
+        workspace: the files, None where the episode has no workspace.
         start: a digest of what it begins with.
     """
 
@@ -47,15 +48,15 @@ class World:
 
     @property
     def parts(self) -> Mapping[type, object]:
-        """What tools get."""
+        """Return what tools get."""
         return {World: self, Database: self.database}
 
     async def artifacts(self) -> tuple[object, ...]:
-        """``FinalState``."""
+        """Return the ``FinalState``."""
         return (await self.end(),)
 
     async def end(self) -> FinalState:
-        """The final state; the tables do not change after it."""
+        """Return the final state; the tables do not change after it."""
         await asyncio.to_thread(self.database.end)
         return await self.final()
 
@@ -68,7 +69,7 @@ class World:
         self._listing = await listing(workspace)
 
     async def snapshot(self) -> Moment:
-        """The present, for ``restore``.  No table is copied."""
+        """Return the present, for ``restore``.  No table is copied."""
         files = await self.workspace.snapshot() if self.workspace else None
         database = self.database
         return dumps(self.values), database.content, database.written, database.rows, files
@@ -86,7 +87,7 @@ class World:
             await self.workspace.restore(files, source)
 
     async def fork(self, workspace: Workspace | None = None) -> World:
-        """Another world with the same content; neither sees what happens in the other.
+        """Make another world with the same content; neither sees what happens in the other.
 
         Args:
             workspace: takes the copy of the files; without one the fork has no files.
@@ -97,7 +98,7 @@ class World:
         return made
 
     async def final(self) -> FinalState:
-        """What is different from the beginning."""
+        """Return what is different from the beginning."""
         started = json.loads(self._started)
         values = json.loads(dumps(self.values))
         names = sorted(started.keys() | values.keys())
@@ -119,5 +120,11 @@ class World:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values of JSON are equal, and of equal types: neither true nor 1.0 is 1."""
+    """Return whether two values of JSON are equal, and of equal types: neither true nor 1.0 is
+    1.
+
+    Args:
+        one: a value of JSON.
+        other: a value of JSON.
+    """
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

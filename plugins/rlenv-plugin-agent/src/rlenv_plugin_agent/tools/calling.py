@@ -15,8 +15,9 @@ from typing import NoReturn, TypeAlias, cast
 from attrs import field, frozen
 from rlenv.authoring import suggest
 
+from rlenv_plugin_agent.errors import EpisodeError, error_text
+
 from .context import ToolContext
-from .errors import EpisodeError, error_text
 from .pool import Blocked, Late, aside, in_thread, left_running, on_loop
 from .results import Failed, called, failure, shown
 from .tool import Function, Tool
@@ -44,8 +45,8 @@ class _Refused(Exception):
 
 
 async def observe(tools: Tools, name: object, arguments: object, context: ToolContext) -> str:
-    """What a call of a tool returned, or ``{"error": {"type", "tool", "message", "seconds"}}`` as
-    JSON.
+    """Call a tool, and return the result, or ``{"error": {"type", "tool", "message", "seconds"}}``
+    as JSON.
 
     The type of an error is one of unknown_tool, role, arguments (the call was not begun), timeout,
     and error.

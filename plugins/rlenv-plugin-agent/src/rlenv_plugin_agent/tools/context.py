@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from attrs import define, field
 
-from .errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class ToolContext:
     marks: list[tuple[str, str]] = field(factory=list)
 
     def get(self, kind: type[T]) -> T:
-        """What the episode holds of a type.
+        """Return what the episode holds of a type.
 
         Raises:
             ToolError: it holds none.

@@ -43,7 +43,7 @@ class Blocked(Exception):
 
 
 class _Call(Generic[T]):
-    """One call: its result reaches whoever waits, or nobody where that has given up.
+    """One call: its result reaches whoever waits, unless that has given up.
 
     Args:
         key: what it is counted under while it runs on after its time.
@@ -61,7 +61,7 @@ class _Call(Generic[T]):
         self.waiter: asyncio.Future[None] | None = None  # made when a loop is to wait
 
     def finish(self, result: T) -> None:
-        """From any thread."""
+        """Finish the call, from any thread."""
         self.answer = result
         with _pool.lock:
             self.over = True
@@ -84,7 +84,7 @@ class _Call(Generic[T]):
                 left_running[self.key] += 1
 
     def wait(self, seconds: float) -> T:
-        """``result``, blocking this thread."""
+        """Do what ``result`` does, blocking this thread."""
         if not self.ended.acquire(timeout=seconds):
             self.leave()
             raise Late
@@ -132,7 +132,7 @@ _Job: TypeAlias = _Call[object]
 
 
 class _Pool:
-    """The threads of this process, and the event loop of its async tools."""
+    """Holds the threads of this process, and the event loop of its async tools."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -155,7 +155,7 @@ class _Pool:
         inbox.put(job)
 
     def serve(self, inbox: SimpleQueue[_Job]) -> None:
-        """The life of one thread."""
+        """Serve calls for the life of one thread."""
         job: _Job | None = inbox.get()
         while job is not None:
             assert job.work is not None
@@ -189,6 +189,10 @@ class _Pool:
     def replace(self, blocked: asyncio.AbstractEventLoop, by: Hashable) -> None:
         """Later calls get another loop, and those of what blocked this one get threads.  So few
         loops are left.
+
+        Args:
+            blocked: the loop that no longer answers.
+            by: the tool whose call blocks it.
         """
         with self.lock:
             self.blocking.add(by)
@@ -204,7 +208,7 @@ _pool = _Pool()
 
 
 def _forked() -> None:
-    """A child has none of the threads of its parent."""
+    """Begin anew in a child, which has no threads of its parent."""
     global _pool  # noqa: PLW0603 - there is one in a process
     _pool = _Pool()
     left_running.clear()
@@ -214,7 +218,7 @@ os.register_at_fork(after_in_child=_forked)
 
 
 async def in_thread(work: Callable[[], T], seconds: float, key: Hashable) -> T:
-    """What ``work()`` returns, from a thread.  Without an event loop, this waits without
+    """Return what ``work()`` returns, from a thread.  Without an event loop, this waits without
     suspending.
 
     Args:
@@ -263,7 +267,7 @@ class _Timed(Generic[T]):
         """Do the work, on the loop."""
         result = None
         try:
-            if not self.call.left:  # else a loop that was blocked begins what nobody waits for
+            if not self.call.left:  # else a loop that was blocked begins what was given up
                 result = await stepped(self.work(), self.owner, self.watch)
         finally:
             self.call.finish(result)
@@ -278,7 +282,7 @@ class _Timed(Generic[T]):
         return await self.call.result(self.seconds, self._left)
 
     def _left(self) -> float:
-        """Seconds that are left, without those in which others have blocked the loop."""
+        """Return the seconds that are left, without those in which others have blocked the loop."""
         foreign = max(0.0, self.watch.foreign(self.owner) - self.before)
         _, now = self.watch.running()
         if foreign > MOST_BLOCKED and now:
@@ -287,7 +291,7 @@ class _Timed(Generic[T]):
         return max(left, SHORTEST) if left > 0 else 0.0
 
     def blocker(self) -> Hashable:
-        """The tool that blocks the loop now: another one's, or that of this call."""
+        """Return the tool that blocks the loop now: another one's, or that of this call."""
         owner = self.watch.owner or self.owner
         return owner.tool
 
@@ -295,7 +299,7 @@ class _Timed(Generic[T]):
 async def on_loop(
     work: Callable[[], Work[T]], seconds: float, key: Hashable, tool: Hashable
 ) -> T | None:
-    """What ``work()`` returns, on the loop of the caller; None where something cancelled it.
+    """Return what ``work()`` returns, on the loop of the caller; None where something cancelled it.
 
     Args:
         work: must not raise.
@@ -326,7 +330,7 @@ async def on_loop(
 async def aside(
     work: Callable[[], Work[T]], seconds: float, key: Hashable, tool: Hashable
 ) -> T | None:
-    """``on_loop`` on a loop in another thread, which is replaced when something blocks it.
+    """Call ``on_loop`` on a loop in another thread, which is replaced when something blocks it.
 
     Args:
         work: must not raise.
@@ -364,7 +368,7 @@ def _run(work: Callable[[], Work[T]]) -> T | None:
 
 
 async def _answers(there: asyncio.AbstractEventLoop) -> bool:
-    """Whether a loop does anything within a moment."""
+    """Return whether a loop does anything within a moment."""
     answer = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), there))
     await asyncio.wait({answer}, timeout=PATIENCE)
     return answer.done()

@@ -1,4 +1,4 @@
-"""What a policy reads of a call: text of bounded length, whatever came back."""
+"""Results as a policy reads them: text of bounded length, whatever came back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attrs import AttrsInstance, asdict, frozen, has
 from rlenv import VerifierFault
 from rlenv.authoring import dumps
 
-from .errors import ToolError, error_in
+from rlenv_plugin_agent.errors import ToolError, error_in
 
 Pair: TypeAlias = tuple[object, object]
 RESULT = 256_000  # characters of an observation; the rest is left out
@@ -25,7 +25,7 @@ TEXTUAL = (date, time, timedelta, Decimal, PurePath, UUID)
 
 @frozen
 class Failed:
-    """Why there is no result: its kind and message are what the policy reads, unless the
+    """Says why there is no result: its kind and message are what the policy reads, unless the
     environment failed.
 
     Args:
@@ -40,7 +40,12 @@ class Failed:
 
 
 def called(function: Callable[..., object], given: Mapping[str, object]) -> str | Failed:
-    """Call a plain function; never raises."""
+    """Call a plain function; never raises.
+
+    Args:
+        function: of a tool.
+        given: its arguments, by name.
+    """
     try:
         return shown(function(**given))
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, as SystemExit
@@ -48,7 +53,9 @@ def called(function: Callable[..., object], given: Mapping[str, object]) -> str 
 
 
 def failure(error: BaseException) -> Failed:
-    """What the policy reads of an exception: its text only where the tool meant it to be read."""
+    """Return what the policy reads of an exception: its text only where the tool meant it to be
+    read.
+    """
     if isinstance(error, VerifierFault):
         return Failed("fault", str(error), error)
     if isinstance(error, ToolError):
@@ -57,7 +64,8 @@ def failure(error: BaseException) -> Failed:
 
 
 def shown(result: object) -> str:
-    """A string as it is, another value as JSON; at most RESULT characters of either and a remark.
+    """Return a string as it is, another value as JSON; at most RESULT characters of either and a
+    remark.
 
     A result that is like an error of ours gets a space before it.  So it is no error for logs,
     noise and clients, and the same value of JSON.
@@ -78,7 +86,7 @@ def shown(result: object) -> str:
 
 
 def _cut(value: object, room: list[int], depth: int) -> object:
-    """The value as far as it fits; ``room`` holds the characters that are left."""
+    """Return the value as far as it fits; ``room`` holds the characters that are left."""
     if isinstance(value, str):
         kept = value[: max(room[0], 0)]
         room[0] -= len(kept) + 2
@@ -102,7 +110,7 @@ def _cut(value: object, room: list[int], depth: int) -> object:
 
 
 def _fitting(pairs: Iterable[Pair], count: int, room: list[int], depth: int) -> Iterator[Pair]:
-    """The pairs for which there is room, and how many there are besides."""
+    """Yield the pairs for which there is room, and how many there are besides."""
     for number, (key, item) in enumerate(pairs):
         if room[0] <= 0:
             yield "[left out]", f"[{count - number:,} left out]"

@@ -40,7 +40,7 @@ ENTRY = re.compile(r"^ {1,8}(\w+)(?: \([^)]*\))?: *(.*(?:\n {5,}\S.*)*)", re.MUL
 
 
 def parameters(function: Callable[..., object]) -> Schema:
-    """A JSON Schema of an object with the function's parameters; no others are allowed.
+    """Return a JSON Schema of an object with the function's parameters; no others are allowed.
 
     Raises:
         ConfigError: for a parameter without an annotation, or with one that JSON has no type for.
@@ -75,7 +75,7 @@ def _object(properties: Schema, required: list[str]) -> Schema:
 
 
 def hints_of(function: Callable[..., object]) -> dict[str, object]:
-    """The annotations of a function, or of the ``__call__`` of an object.
+    """Return the annotations of a function, or of the ``__call__`` of an object.
 
     Raises:
         ConfigError: where one names what is not there.
@@ -89,18 +89,18 @@ def hints_of(function: Callable[..., object]) -> dict[str, object]:
 
 
 def context_of(function: Callable[..., object]) -> str:
-    """The name of the parameter that is given the ``ToolContext``, "" for none."""
+    """Return the name of the parameter that is given the ``ToolContext``, or ""."""
     return next((name for name, hint in hints_of(function).items() if hint is ToolContext), "")
 
 
 def summary(function: Callable[..., object]) -> str:
-    """What the docstring says before its sections."""
+    """Return what the docstring says before its sections."""
     text = inspect.getdoc(function) or ""
     return re.split(r"^\w+:\s*$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
 def documented(thing: object) -> dict[str, str]:
-    """What the section ``Args:`` of the docstring says of each parameter."""
+    """Return what the section ``Args:`` of the docstring says of each parameter."""
     parts = SECTION.split(inspect.getdoc(thing) or "", maxsplit=1)
     section = re.split(r"^\S", parts[-1], maxsplit=1, flags=re.MULTILINE)[0] if parts[1:] else ""
     return {name: " ".join(text.split()) for name, text in ENTRY.findall(section)}

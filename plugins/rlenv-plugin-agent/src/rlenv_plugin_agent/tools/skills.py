@@ -12,7 +12,8 @@ from attrs import evolve, field, frozen
 from rlenv import ConfigError
 from rlenv.authoring import File, suggest
 
-from .errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
+
 from .tool import Tool, tool
 
 ENTRIES = ("SKILL.md", "AGENTS.md")  # what a skill begins with, the first that is there
@@ -40,7 +41,7 @@ class Skill:
     files: Mapping[str, str]
 
     def read(self, path: str) -> str:
-        """The text of a file; of the entry, with the names of the other files.
+        """Return the text of a file; of the entry, with the names of the other files.
 
         Raises:
             ToolError: there is no such file.
@@ -77,16 +78,16 @@ class Skills:
         return found
 
     async def open_tools(self, _: AsyncExitStack) -> Sequence[Tool]:
-        """The tool ``skill``; see ``open_tools`` of ``tools.tool``."""
+        """Open the tool ``skill``; see ``open_tools`` of ``tools.tool``."""
         return [skill_tool(self.skills)]
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the table for ``rlenv show``."""
         return "\n".join(f"{each.name}: {each.description}" for each in self.skills.values())
 
 
 def skill_tool(skills: Mapping[str, Skill]) -> Tool:
-    """The tool that reads these skills; its description lists them."""
+    """Make the tool that reads these skills; its description lists them."""
 
     def skill(name: str, file: str = "") -> str:
         """Read a skill.
@@ -126,8 +127,8 @@ def load_skill(folder: Path) -> Skill:
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file; links to files inside are files, links to folders are left
-    out.
+    """Yield path and content of each file; links to files inside are files, links to folders are
+    left out.
     """
     root = folder.resolve()
     for top, folders, names in os.walk(root):
@@ -147,8 +148,8 @@ def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _described(text: str, folder: str) -> tuple[str, str]:
-    """Name and description: of the lines between ``---``, else the folder's name and the first line
-    of text.
+    """Return name and description: of the lines between ``---``, else the folder's name and the
+    first line of text.
     """
     front = FRONT.match(text)
     found = (

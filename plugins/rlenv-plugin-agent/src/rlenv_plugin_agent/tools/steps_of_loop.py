@@ -1,4 +1,4 @@
-"""Who keeps an event loop busy: the steps of each call of an async tool, timed.
+"""Owners of the steps of an event loop: those of each call of an async tool are timed.
 
 A step that does not await blocks its loop, and with it every other call there. That time is not
 theirs: their deadlines exclude it, and the tool of the call that blocks is the one that is moved to
@@ -19,7 +19,7 @@ LONG = 0.05  # seconds; shorter steps are no block
 
 
 class Owner:
-    """One call as the owner of steps.
+    """One call that owns steps.
 
     Args:
         tool: what it is a call of.
@@ -32,7 +32,9 @@ class Owner:
 
 
 class LoopWatch:
-    """The long steps on one event loop; written by the thread of the loop, and read by others."""
+    """Watches the long steps on one event loop; written by the thread of the loop, and read by
+    others.
+    """
 
     def __init__(self) -> None:
         self._blocked = 0.0  # seconds of all long steps that have ended
@@ -40,12 +42,12 @@ class LoopWatch:
 
     @property
     def owner(self) -> Owner | None:
-        """The call whose step runs now."""
+        """Return the call whose step runs now."""
         running = self._running
         return None if running is None else running[0]
 
     def running(self) -> tuple[Owner | None, float]:
-        """The call whose step runs now, and for how many seconds; 0.0 for a short step."""
+        """Return the call whose step runs now, and for how many seconds; 0.0 for a short step."""
         running = self._running
         if running is None:
             return None, 0.0
@@ -53,7 +55,9 @@ class LoopWatch:
         return running[0], seconds if seconds > LONG else 0.0
 
     def foreign(self, owner: Owner) -> float:
-        """Seconds in which other calls than this one have blocked the loop since it exists."""
+        """Return the seconds in which other calls than this one have blocked the loop since it
+        exists.
+        """
         current, seconds = self.running()
         return self._blocked - owner.blocked + (0.0 if current is owner else seconds)
 
@@ -64,7 +68,12 @@ class LoopWatch:
         return outer
 
     def end(self, owner: Owner, outer: tuple[Owner, float] | None) -> None:
-        """The step is over."""
+        """The step is over.
+
+        Args:
+            owner: of the step.
+            outer: that ``begin`` returned.
+        """
         assert self._running is not None
         seconds = monotonic() - self._running[1]
         self._running = outer
@@ -77,7 +86,7 @@ _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch] = WeakKeyDicti
 
 
 def watch_of(loop: asyncio.AbstractEventLoop) -> LoopWatch:
-    """The watch of a loop; the same each time."""
+    """Return the watch of a loop; the same each time."""
     return _watches.setdefault(loop, LoopWatch())
 
 
@@ -94,7 +103,7 @@ async def stepped(work: Coroutine[Any, Any, T], owner: Owner, watch: LoopWatch) 
 
 @types.coroutine
 def _steps(work: Coroutine[Any, Any, T], owner: Owner, watch: LoopWatch) -> Generator[Any, Any, T]:
-    """What ``yield from work`` does, with a clock around each step."""
+    """Do what ``yield from work`` does, with a clock around each step."""
     value: object = None
     error: BaseException | None = None
     while True:

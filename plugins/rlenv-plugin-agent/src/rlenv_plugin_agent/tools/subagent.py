@@ -13,16 +13,16 @@ from attrs import define, evolve, field, frozen
 from rlenv import ConfigError, Tokens, Trajectory
 from rlenv.authoring import Safe, suggest
 
-from rlenv_plugin_agent.actions import ActionError, action_of
-from rlenv_plugin_agent.answers import CALLS, Asked, Observe, answer_calls
 from rlenv_plugin_agent.clients.errors import ContextExceeded
+from rlenv_plugin_agent.errors import EpisodeError, ToolError
 from rlenv_plugin_agent.messages import Message, Reply, assistant, calls_of, copies, count_tokens
-from rlenv_plugin_agent.read_only import ReadOnlyList, read_only_message
+from rlenv_plugin_agent.messages.actions import ActionError, action_of
+from rlenv_plugin_agent.messages.read_only import ReadOnlyList, read_only_message
 
 from .calling import observe
 from .catalog import find
 from .context import ToolContext
-from .errors import EpisodeError, ToolError
+from .observations import CALLS, Asked, Observe, answer_calls
 from .tool import Tool, described, tool, tools_by_name
 
 # What a policy is, as in ``rollouts``; its result may have to be awaited.
@@ -34,15 +34,15 @@ Named: TypeAlias = Callable[[], Tools]
 
 
 def begun(policy: Acts) -> Acts:
-    """What plays one conversation: what the policy's ``begin()`` returns where it has one, so that
-    it may remember.
+    """Return what plays one conversation: what the policy's ``begin()`` returns where it has one,
+    so that it may remember.
     """
     begin = getattr(policy, "begin", None)
     return begin() if callable(begin) else policy
 
 
 async def replied(policy: Acts, messages: list[Message], tools: list[Message]) -> Reply:
-    """What a policy does next, whichever of the forms of an action it gives.
+    """Ask a policy what it does next, whichever of the forms of an action it gives.
 
     Args:
         policy: sync or async.
@@ -58,7 +58,7 @@ async def replied(policy: Acts, messages: list[Message], tools: list[Message]) -
 
 @frozen
 class Child:
-    """What one subagent did.
+    """One subagent, and what it did.
 
     Args:
         messages: its own, from the work that it was given.
@@ -104,7 +104,14 @@ class Actor:
     def child(
         self, name: str, policy: Acts | None, tokens: int, *, starts: int, depth: int
     ) -> Actor:
-        """The actor of a further subagent of a tool.
+        """Make the actor of a further subagent of a tool.
+
+        Args:
+            name: of the tool.
+            policy: plays the subagent; None for that of the episode.
+            tokens: that the subagent may sample, its own subagents included.
+            starts: subagents that this tool may start in one episode.
+            depth: how deep subagents may start subagents.
 
         Raises:
             ToolError: none may start.
@@ -142,8 +149,8 @@ class Playback:
     children: list[Child]
 
     def begin(self) -> Acts:
-        """The policy of one subagent: of the first that was given the same work and has not been
-        played.
+        """Return the policy of one subagent: of the first that was given the same work and has not
+        been played.
         """
         replies: Iterator[Reply] | None = None
 
@@ -156,7 +163,7 @@ class Playback:
         return act
 
     def __call__(self, messages: list[Message], tools: list[Message]) -> object:
-        """The first message of one subagent."""
+        """Return the first message of one subagent."""
         return self.begin()(messages, tools)
 
     def _replies(self, messages: list[Message]) -> list[Reply]:
@@ -185,9 +192,9 @@ def subagent(
     system_prompt: Safe[str] = "",
     timeout: float = 600.0,
 ) -> Tool:
-    """A tool with which the policy hands work to a subagent, and gets the text of its last message.
+    """Make a tool that hands work to a subagent, and returns the text of its last message.
 
-    Its messages are its own; it has the rights of whoever calls it, and none of its limits.  The
+    Its messages are its own; it has the rights of whoever calls it, and not its limits.  The
     table ``[subagent]`` of an env.toml has the same keys.
 
     Example:
@@ -250,10 +257,10 @@ def _as_fault_of(name: str) -> Iterator[None]:
 
 
 def _held(tools: Tools, name: str) -> Tool:
-    """A tool that the episode has.
+    """Return a tool that the episode has.
 
     Raises:
-        ConfigError: there is none of this name.
+        ConfigError: no tool has this name.
     """
     if name not in tools:
         raise ConfigError(f'inherit names "{name}"; {suggest(name, tools, what="the episode has")}')
@@ -261,7 +268,7 @@ def _held(tools: Tools, name: str) -> Tool:
 
 
 class _Inner:
-    """One subagent at work."""
+    """One subagent that is at work."""
 
     def __init__(self, actor: Actor, context: ToolContext, tools: Tools, *, is_own: bool) -> None:
         self.actor = actor
@@ -275,7 +282,13 @@ class _Inner:
         self.tokens: list[Tokens] = []
 
     async def run(self, system_prompt: str, prompt: str, turns: int) -> str:
-        """The text of its last message."""
+        """Let it work, and return the text of its last message.
+
+        Args:
+            system_prompt: of the subagent.
+            prompt: the work, as the policy wrote it.
+            turns: messages that it may write at most.
+        """
         system: list[Message] = [{"role": "system", "content": system_prompt}]
         given = [*(system if system_prompt else ()), {"role": "user", "content": prompt}]
         self.messages = [*map(read_only_message, given)]
@@ -306,7 +319,7 @@ class _Inner:
         return "turn_limit"
 
     async def _act(self, turn: int) -> Message:
-        """The next message of the policy, which it pays for."""
+        """Return the next message of the policy, which it pays for."""
         try:
             reply = await replied(self.policy, ReadOnlyList(self.messages), self.offered)
         except ContextExceeded:

@@ -25,8 +25,8 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")  # as the endpoints of models
 
 
 def _checked(name: str) -> Callable[..., Iterable[object]]:
-    """A keyword of JSON Schema, less what takes for ever for arguments that a policy chooses:
-    patterns and uniqueness.
+    """Return a keyword of JSON Schema, less what takes for ever for arguments that a policy
+    chooses: patterns and uniqueness.
     """
     own = Draft202012Validator.VALIDATORS[name]
     return lambda *given: () if {*UNCHECKED} & {name, *given[3]} else own(*given)
@@ -59,7 +59,7 @@ def _roles(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_async(function: Function) -> bool:
-    """Whether calling it gives a coroutine; also of an object that is called."""
+    """Return whether calling it gives a coroutine; also of an object that is called."""
     return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - not whether, but what it is
 
 
@@ -111,12 +111,12 @@ class Tool:
 
     @property
     def offered(self) -> dict[str, object]:
-        """The tool as endpoints of models take it."""
+        """Return the tool as endpoints of models take it."""
         told = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": told}
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the tool for ``rlenv show``."""
         return f"{self.name}: {self.description.partition(chr(10))[0]}"
 
     @cached_property
@@ -130,7 +130,7 @@ class Tool:
 
     @cached_property
     def _kinds(self) -> Mapping[str, type]:
-        """The types of the parameters that have no other rule."""
+        """Return the types of the parameters that have no other rule."""
         told = self.parameters.get("properties") if self.parameters.keys() == OBJECT else None
         known = told if isinstance(told, dict) else {}
         plain = {
@@ -139,8 +139,8 @@ class Tool:
         return {name: KINDS[kind] for name, kind in plain.items() if kind in KINDS}
 
     def _surely_fit(self, arguments: object) -> bool:
-        """Whether types are all that there is to check, and are right: the validator takes longer
-        than most tools.
+        """Return whether types are all that there is to check, and are right: the validator takes
+        longer than most tools.
         """
         if not isinstance(arguments, dict) or not arguments or not self._kinds:
             return False
@@ -148,7 +148,7 @@ class Tool:
         return typed and {*self.parameters["required"]} <= arguments.keys()  # type: ignore[misc] # names
 
     def problem(self, arguments: object) -> str:
-        """What is wrong with the arguments, "" when nothing."""
+        """Return what is wrong with the arguments, "" when nothing."""
         if self._surely_fit(arguments):
             return ""
         errors = self._validator.iter_errors(arguments)
@@ -160,14 +160,16 @@ class Tool:
 
 
 def hash_of(function: Function) -> str:
-    """A hash of the function's code, for fingerprints; of the whole file for one of a file."""
+    """Return a hash of the function's code, for fingerprints; of the whole file for one of a
+    file.
+    """
     if isinstance(function, FileFunction):
         return function.sha256
     return sha256(dumps([makeup(function), code_of([function])]).encode()).hexdigest()
 
 
 class Settings(TypedDict, total=False):
-    """What ``tool`` takes besides a name."""
+    """Options that ``tool`` takes besides a name."""
 
     timeout: float
     category: str
@@ -241,9 +243,10 @@ class Coded:
 
     @classmethod
     def of(cls, function: Function) -> Coded:
-        """
+        """Make one of a function.
+
         Args:
-            function: or one of these already.
+            function: any, or one of these already, which is returned.
         """
         if isinstance(function, cls):
             return function
@@ -255,7 +258,7 @@ class Coded:
 
     @property
     def loaded(self) -> Function:
-        """The function itself.
+        """Return the function itself.
 
         Raises:
             Exception: whatever its file raises.
@@ -264,7 +267,7 @@ class Coded:
 
 
 def described(found: Function) -> Tool | Coded:
-    """A tool, or a function as one; one of a file is not imported.
+    """Return a tool, or a function as one; one of a file is not imported.
 
     Raises:
         ConfigError: the function cannot be a tool.
@@ -275,7 +278,7 @@ def described(found: Function) -> Tool | Coded:
 
 
 def tools_by_name(found: Iterable[Function]) -> dict[str, Tool]:
-    """Tools by name.
+    """Return tools by name.
 
     Raises:
         ConfigError: where two have one name.
@@ -298,7 +301,7 @@ class ToolSource(Protocol):
     """
 
     async def open_tools(self, stack: AsyncExitStack) -> Sequence[Tool]:
-        """Its tools for one episode.
+        """Open its tools for one episode.
 
         Args:
             stack: takes what is to be closed when the policy has made its last call, before the
@@ -313,11 +316,11 @@ class ToolSource(Protocol):
 async def open_tools(
     tables: Mapping[str, object], taken: Collection[str], stack: AsyncExitStack
 ) -> dict[str, Tool]:
-    """The tools of all tables that have some, by name.
+    """Open the tools of all tables that have some, by name.
 
     Args:
         tables: of the environment.
-        taken: names of other tools, which none of these may have.
+        taken: names of other tools, which these may not have.
         stack: as for ``ToolSource.open_tools``.
 
     Raises:

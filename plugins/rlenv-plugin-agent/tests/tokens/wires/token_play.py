@@ -6,7 +6,7 @@ import asyncio
 
 from rlenv import Trajectory, Verdict
 from rlenv_plugin_agent.messages import assistant, calls_of
-from rlenv_plugin_agent.samples import samples_of
+from rlenv_plugin_agent.rollouts.samples import samples_of
 from token_model import encode, end_of, split
 
 TOOL = {"type": "function", "function": {"name": "user", "description": "", "parameters": {}}}

@@ -24,6 +24,7 @@ from rlenv.sandbox import (
 
 from rlenv_plugin_cuda.artifacts import Program, Runs, Trial
 from rlenv_plugin_cuda.box import Box
+from rlenv_plugin_cuda.building.places import planning
 from rlenv_plugin_cuda.cases import Case
 
 from .frames import order_of, said_of, trial_of
@@ -62,8 +63,9 @@ def shares(cases: Sequence[Case], seconds: float, most: float) -> list[float]:
 
 @lru_cache(8)
 def guests(*names: str) -> tuple[tuple[str, bytes], ...]:
-    """Modules of the far side, as files that a program can import."""
-    return tuple((f"{name}.py", (GUEST / f"{name}.py").read_bytes()) for name in sorted(names))
+    """Modules of the far side, as files that a program can import, and what reads plans."""
+    modules = [(f"{name}.py", (GUEST / f"{name}.py").read_bytes()) for name in sorted(names)]
+    return (*modules, *planning())
 
 
 @frozen

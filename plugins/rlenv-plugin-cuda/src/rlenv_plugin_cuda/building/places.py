@@ -15,7 +15,16 @@ from rlenv_plugin_cuda.box import Box
 
 from .toolchain import Toolchain, toolchain
 
-__all__ = ["BOOT", "FRAME_BYTES", "PATIENCE", "SECONDS", "apart", "assembler", "compilers"]
+__all__ = [
+    "BOOT",
+    "FRAME_BYTES",
+    "PATIENCE",
+    "SECONDS",
+    "apart",
+    "assembler",
+    "compilers",
+    "planning",
+]
 
 SECONDS = 20.0  # of CPU, for a compiler and one answer
 PATIENCE = 2.0  # times as much on its clock: it may wait for files
@@ -24,6 +33,14 @@ PIDS = 32
 FRAME_BYTES = 16 << 20  # of an object, and of a log
 BOOT = "import kernel_build; kernel_build.serve()"
 _PACKAGES = ("llvmlite", "numba", "numpy")
+HOME = Path(__file__).parents[1]
+
+
+@lru_cache(1)
+def planning() -> tuple[tuple[str, bytes], ...]:
+    """The package that reads launch plans, as files of a sandbox."""
+    paths = sorted((HOME / "planning").glob("*.py"))
+    return tuple((f"planning/{path.name}", path.read_bytes()) for path in paths)
 
 
 def apart(box: Box) -> Box:
@@ -95,7 +112,7 @@ def _packages() -> list[Path]:
 
 
 def _files(tools: Toolchain, packages: list[Path]) -> tuple[tuple[str, bytes], ...]:
-    folder = Path(__file__).parents[1] / "guest"
+    folder = HOME / "guest"
     names = (
         [path.name for path in folder.glob("kernel_*.py")]
         if packages
@@ -111,4 +128,5 @@ def _files(tools: Toolchain, packages: list[Path]) -> tuple[tuple[str, bytes], .
         sorted({str(path.parent) for path in packages}),
     )
     files = {name: (folder / name).read_bytes() for name in names}
+    files |= dict(planning() if packages else ())
     return tuple(sorted({**files, "kernel_where.py": where.encode()}.items()))

@@ -22,9 +22,20 @@ from rlenv_plugin_cuda.building.prelude import headers
 from rlenv_plugin_cuda.building.scrub import complaint
 from rlenv_plugin_cuda.building.toolchain import ARCH, missing, toolchain, unsupported
 from rlenv_plugin_cuda.cases import Case
+from rlenv_plugin_cuda.planning.values import Trouble, configured
 
 from .abi import Given, Mismatch, Passed, numba_words
-from .plans import LAUNCHES, SIZES, TEMPORARY_BYTES, Plan, Step, Wrong, cpp_plan, shaped
+from .plans import (
+    LAUNCHES,
+    SHARED_BYTES,
+    SIZES,
+    TEMPORARY_BYTES,
+    THREADS,
+    Plan,
+    Step,
+    Wrong,
+    cpp_plan,
+)
 
 __all__ = ["Objects", "objects"]
 
@@ -209,6 +220,8 @@ def _plan(given: Any, case: Case, symbols: Mapping[str, Any]) -> Plan:
         raise Wrong(asking.BREAKS, what="compile") from None
     except Mismatch as mismatch:
         raise Wrong(str(mismatch), what="arguments") from None
+    except Trouble as trouble:
+        raise Wrong(trouble.said, what=trouble.what) from None
     return Plan(tuple(sizes), tuple(steps))
 
 
@@ -220,7 +233,7 @@ def _extents(shape: object) -> list[int]:
 
 def _step(said: Any, symbols: Mapping[str, Any], buffers: int) -> Step:
     name, number, shape, arguments = said
-    grid, block, dynamic = shaped(str(name)[:100], shape)
+    grid, block, dynamic = configured(str(name)[:100], shape, SHARED_BYTES, THREADS)
     if str(number) not in symbols:
         raise ValueError("no object")
     given = [_given(one, buffers) for one in arguments]

@@ -11,11 +11,14 @@ from rlenv_plugin_cuda.artifacts import Launch, Program
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.lang_cuda.rules import read
 from rlenv_plugin_cuda.planning.reading import Plan as Reading
-from rlenv_plugin_cuda.planning.values import Dtype, Handle, Refused, Trouble
+from rlenv_plugin_cuda.planning.values import Dtype, Handle, Refused, Trouble, configured
 
 from .abi import Given, Mismatch, Passed, Word, c_words
 
-__all__ = ["LAUNCHES", "SIZES", "TEMPORARY_BYTES", "Plan", "Step", "Wrong", "cpp_plan", "shaped"]
+__all__ = [
+    "LAUNCHES", "SHARED_BYTES", "SIZES", "TEMPORARY_BYTES", "THREADS", "Plan", "Step", "Wrong",
+    "cpp_plan",
+]  # fmt: skip
 
 LAUNCHES = 4096
 TEMPORARY_BYTES = 4 << 30
@@ -26,8 +29,6 @@ SIZES = {
     "f2": 2, "bf16": 2, "f4": 4, "f8": 8, "b1": 1, "c8": 8, "c16": 16, "i1": 1, "i2": 2, "i4": 4,
     "i8": 8, "u1": 1, "u2": 2, "u4": 4, "u8": 8,
 }  # fmt: skip
-_GRID = ((1 << 31) - 1, 65535, 65535)
-_BLOCK = (1024, 1024, 64)
 THREADS = 1024
 
 
@@ -81,37 +82,6 @@ class Plan:
         return tuple(found.values())[:64]
 
 
-def shaped(kernel: str, given: object) -> tuple[tuple[int, int, int], tuple[int, int, int], int]:
-    """Grid, block and dynamic shared memory of what stood in the brackets of a launch.
-
-    Raises:
-        Wrong: no device takes that.
-    """
-    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 4:
-        raise Wrong(f"{kernel}[blocks, threads] is launched with {given!r:.60}")
-    grid = _three(kernel, given[0], _GRID)
-    block = _three(kernel, given[1], _BLOCK)
-    dynamic = given[3] if len(given) == 4 else 0
-    if len(given) > 2 and given[2] != 0:
-        raise Wrong(f"{kernel}: streams have no place in a plan; give 0")
-    if type(dynamic) is not int or not 0 <= dynamic <= SHARED_BYTES:
-        raise Wrong(f"{kernel}: {dynamic!r:.40} bytes of dynamic shared memory", what="shared")
-    threads = block[0] * block[1] * block[2]
-    if threads > THREADS:
-        raise Wrong(f"{kernel}: {threads} threads a block, and {THREADS} are the most")
-    return grid, block, dynamic
-
-
-def _three(kernel: str, given: object, most: tuple[int, ...]) -> tuple[int, int, int]:
-    sizes = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-    if not 1 <= len(sizes) <= 3 or not all(type(size) is int for size in sizes):
-        raise Wrong(f"{kernel} is launched with {given!r:.60}, which are no one to three integers")
-    x, y, z = (*sizes, 1, 1)[:3]
-    if not all(1 <= size <= limit for size, limit in zip((x, y, z), most, strict=True)):
-        raise Wrong(f"{kernel}: sizes {sizes!r:.60}; each from 1, at most {most}")
-    return x, y, z
-
-
 class _Host:
     """What a plan of CUDA C++ asks for, noted."""
 
@@ -149,7 +119,7 @@ class _Host:
             raise Trouble("arguments", f"{kernel} takes its arguments in their order", line)
         if len(self.steps) >= LAUNCHES:
             raise Trouble("launches", f"more than {LAUNCHES} launches", line)
-        grid, block, dynamic = shaped(kernel, shape)
+        grid, block, dynamic = configured(kernel, shape, SHARED_BYTES, THREADS)
         given = [_given(argument) for argument in args]
         words = c_words(self._parameters[kernel], given)
         types = tuple(_type(one) for one in given)

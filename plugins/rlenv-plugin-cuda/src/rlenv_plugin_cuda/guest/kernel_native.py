@@ -25,6 +25,7 @@ from kernel_memory import Broken, Clock
 from kernel_rules import Answer, Refused
 from kernel_store import SIZES
 from kernel_typed import Code
+from planning.values import Handle, Trouble
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _numpy(dtype: str) -> Any:
 
 
 class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
-    """``_h`` of compiled kernels."""
+    """Allocates and launches compiled kernels."""
 
     def __init__(self, native: Native, *given: object) -> None:
         super().__init__(*given)
@@ -342,12 +343,13 @@ def rehearse() -> None:
     """
     try:
         _rehearsed()
-    except (Broken, Refused):
+    except (Broken, Refused, Trouble):
         return
 
 
 def _rehearsed() -> None:
-    native = Native(kernel_rules.read(_SAMPLE))
+    answer = kernel_rules.read(_SAMPLE)
+    native = Native(answer)
     clock = Clock()
     chance = random.Random(1)  # noqa: S311 - orders, no secrets
     data = bytes(128)
@@ -356,8 +358,8 @@ def _rehearsed() -> None:
         for name, mode in (("a", "read"), ("o", "known"))
     ]
     host = native.host(None, arrays, {}, chance, clock)
-    run: Any = native.code.space()["run"]
-    run(host, *map(kernel_plan.Handle, arrays))
+    given = [Handle(array, array.shape, array.dtype) for array in arrays]
+    kernel_plan.follow(answer, host, given, {}, kernel_plan.Worth())
 
 
 def serve() -> None:

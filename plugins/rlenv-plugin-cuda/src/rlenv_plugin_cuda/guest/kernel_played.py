@@ -1,34 +1,34 @@
-"""The types of what kernels are given: ``run`` is played through with arrays that have a shape and
-no content, and with kernels that only note their arguments."""
+"""Launches of a plan that is followed with arrays that have a shape and no content: which kernels,
+with arguments of which types."""
 
 from __future__ import annotations
 
-import ast
 import builtins
-import math
 import signal
-import types
 from importlib import import_module
 
-import kernel_rules
+import kernel_plan
+from kernel_rules import DTYPES
+from planning.values import Dtype, Handle, Trouble
+from planning.worth import OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
     from typing import Any
 
-__all__ = ["FILE", "Wrong", "defined", "played"]
+__all__ = ["Launches", "Wrong", "dry_run"]
 
-FILE = "answer.py"
-LAUNCHES = 4096  # of one playing
-SECONDS = 1.0  # of CPU, for all playings
+LAUNCHES = 4096  # of one case
+SECONDS = 3.0  # of CPU, for all cases
 VARIANTS = 16  # combinations of types and kernels
 NAMES = {
     "f2": "float16", "bf16": "uint16", "f4": "float32", "f8": "float64", "b1": "bool_",
     "c8": "complex64", "c16": "complex128", "i1": "int8", "i2": "int16", "i4": "int32",
     "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
 }  # fmt: skip
+_NUMBERS = {bool: "bool", int: "int", float: "float", complex: "complex"}
 
 
 class Wrong(Exception):
@@ -47,49 +47,80 @@ class _Endless(BaseException):
     """The time is up; no plan can catch this."""
 
 
-class Handle:
-    """An array of a launch plan: a type and a shape."""
+class Launches:
+    """A host that notes what is launched.
 
-    __slots__ = ("dtype", "ndim", "shape", "size")
+    Args:
+        full: whether to note each launch with its arguments, as a GPU takes them.
 
-    def __init__(self, dtype: str, shape: Sequence[int]) -> None:
-        self.dtype = dtype
-        self.shape = tuple(shape)
-        self.ndim = len(self.shape)
-        self.size = math.prod(self.shape)
+    Attributes:
+        asked: kernels with the types of their arguments, each once, in order.
+        plans: of each case ``{"temporaries": [[code, shape], …], "steps": [[kernel, number of what
+            was asked, shape, arguments], …]}``; an argument is ["array", buffer, code, shape] or
+            [type, text].
+    """
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __bool__(self) -> bool:
-        raise Wrong("an array has no truth")
-
-
-class _Notes:
-    """What was launched: {(kernel, types of its arguments)}, in order."""
-
-    def __init__(self) -> None:
+    def __init__(self, *, full: bool) -> None:
+        self.full = full
         self.asked: dict[tuple[str, tuple[Any, ...]], None] = {}
+        self.plans: list[dict[str, Any]] = []
         self.count = 0
+        self.buffers = 0
 
-    def launched(self, name: str, arguments: Sequence[object]) -> None:
+    def begin(self, case: Sequence[Any]) -> list[Any]:
+        """The arguments of ``run`` for a case of [[dtype, shape or None, number or None], …]."""
+        self.count = 0
+        self.buffers = 0
+        self.plans.append({"temporaries": [], "steps": []})
+        return [
+            value if shape is None else self._handle(tuple(shape), dtype)
+            for dtype, shape, value in case
+        ]
+
+    def _handle(self, shape: tuple[int, ...], code: str) -> Handle:
+        self.buffers += 1
+        return Handle(self.buffers - 1, shape, code)
+
+    def allocate(self, shape: tuple[int, ...], code: str, fill: None) -> Handle:
+        """An array that holds nothing."""
+        if not shape:
+            raise Trouble("shape", "device_array takes a shape of integers")
+        self.plans[-1]["temporaries"].append([_code(code), shape])
+        return self._handle(shape, code)
+
+    def launch(
+        self,
+        kernel: str,
+        shape: object,
+        args: Sequence[object],
+        named: Mapping[str, object],
+        line: int,
+    ) -> None:
+        """Note a launch."""
         self.count += 1
         if self.count > LAUNCHES:
-            raise Wrong(f"more than {LAUNCHES} launches")
-        self.asked[name, tuple(map(_type, arguments))] = None
+            raise Trouble("launches", f"more than {LAUNCHES} launches", line)
+        key = kernel, tuple(map(_type, args))
+        self.asked[key] = None
         if len(self.asked) > VARIANTS:
-            raise Wrong(f"more than {VARIANTS} combinations of kernels and types")
+            said = f"more than {VARIANTS} combinations of kernels and types"
+            raise Trouble("launches", said, line)
+        if self.full:
+            number = list(self.asked).index(key)
+            given = [_argument(one) for one in args]
+            self.plans[-1]["steps"].append([kernel, number, shape, given])
 
 
-class _Launcher:
-    """A kernel as ``run`` has it."""
+def _code(code: str) -> str:
+    """Of what numba takes an array for: it has no bfloat16."""
+    return "u2" if code == "bf16" else code
 
-    def __init__(self, name: str, notes: _Notes) -> None:
-        self.name = name
-        self.notes = notes
 
-    def __getitem__(self, _shape: object) -> Any:
-        return lambda *arguments: self.notes.launched(self.name, arguments)
+def _argument(one: Any) -> list[Any]:
+    if isinstance(one, Handle):
+        return ["array", one.buffer, _code(one.code), one.shape]
+    kind = _NUMBERS[type(one)]
+    return [kind, one.hex() if kind == "float" else repr(one)]
 
 
 def _type(argument: object) -> Any:
@@ -97,140 +128,77 @@ def _type(argument: object) -> Any:
     numba = import_module("numba")
     if isinstance(argument, Handle):
         np = import_module("numpy")
-        dtype = numba.from_dtype(np.dtype(getattr(np, argument.dtype)))
-        return numba.types.Array(dtype, argument.ndim, "C")
+        dtype = numba.from_dtype(np.dtype(getattr(np, NAMES[argument.code])))
+        return numba.types.Array(dtype, len(argument.shape), "C")
     try:
         return numba.typeof(argument)
     except Exception:  # noqa: BLE001 - numba has several
-        raise Wrong(f"a kernel is given {type(argument).__name__}") from None
+        raise Trouble("type", f"a kernel is given {type(argument).__name__}") from None
 
 
-def played(
-    answer: Any, space: dict[str, Any], cases: Sequence[Any]
-) -> list[tuple[str, tuple[Any, ...]]]:
-    """The kernels that ``run`` launches, with the types of what they are given.
+class _Worth(kernel_plan.Worth):  # type: ignore[misc] # a neighbor in the sandbox
+    """Values as Python and numba have them."""
+
+    def function(self, full: str, args: list[Any], named: dict[str, Any], host: Any) -> Any:
+        """Call a function; whoever allocates an array judges how it is to be laid out."""
+        known = {name: value for name, value in named.items() if name in ("shape", "dtype")}
+        return super().function(full, args, known, host)
+
+
+def _of_plan(value: Any) -> Any:
+    """A constant of the kernels as a plan has it: types are those of arrays."""
+    if isinstance(value, tuple):
+        return tuple(map(_of_plan, value))
+    if isinstance(value, import_module("numba").types.Type):
+        name = value.name
+    elif isinstance(value, type):
+        name = import_module("numpy").dtype(value).name
+    else:
+        return value
+    code = DTYPES.get({"bool": "bool_"}.get(name, name))
+    return Dtype(code) if code else value
+
+
+def dry_run(
+    answer: Any,
+    space: dict[str, Any],
+    cases: Sequence[Any],
+    thing: Callable[[str], Any],
+    *,
+    full: bool = False,
+) -> Launches:
+    """Follow ``run`` for each case, and note the kernels that it launches.
 
     Args:
         answer: as the rules read it.
-        space: the globals of its kernels.
+        space: the globals of its kernels, for its constants.
         cases: [[dtype, shape or None, number or None], …] for each.
+        thing: what a full name means.
+        full: as ``Launches`` has it; then nothing but the sandbox bounds the time.
 
     Raises:
-        Wrong: ``run`` cannot be played through.
+        Wrong: ``run`` cannot be followed.
     """
-    notes = _Notes()
-    plan = answer.functions["run"]
-    wanted = len(plan.parameters)
+    host = Launches(full=full)
+    node = answer.functions["run"].node
+    constants = {name: _of_plan(space[name]) for name in answer.constants}
+    worth = _Worth(lambda full: getattr(builtins, full, None) or thing(full), OPERATORS)
     signal.signal(signal.SIGVTALRM, _ring)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0 if full else SECONDS)
     try:
         for case in cases:
-            if len(case) != wanted:
-                said = f"run takes {wanted} arguments, and is given {len(case)}"
-                raise Wrong(said, plan.node.lineno)
-            notes.count = 0
-            _play(_host(answer, space, notes), case)
-            if not notes.count:
-                raise Wrong("no kernel is launched", plan.node.lineno)
+            kernel_plan.follow(answer, host, host.begin(case), constants, worth)
+            if not host.count:
+                raise Wrong("no kernel is launched", node.lineno)
+    except Trouble as trouble:
+        said = f"run: {trouble.said}" if trouble.what == "error" else trouble.said
+        raise Wrong(said, trouble.line or node.lineno) from None
     except _Endless:
-        raise Wrong(f"run does not end within {SECONDS:g} s", plan.node.lineno) from None
+        raise Wrong(f"run does not end within {SECONDS:g} s", node.lineno) from None
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return list(notes.asked)
+    return host
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
     raise _Endless
-
-
-def _play(here: dict[str, Any], case: Sequence[Any]) -> None:
-    given = [
-        value if shape is None else Handle(NAMES[dtype], shape) for dtype, shape, value in case
-    ]
-    try:
-        here["run"](*given)
-    except Wrong as wrong:
-        raise Wrong(wrong.said, wrong.line or _line(wrong)) from None
-    except Exception as error:  # noqa: BLE001 - whatever a plan may raise
-        raise Wrong(f"run: {type(error).__name__}", _line(error)) from None
-
-
-def _line(error: BaseException) -> int:
-    line = 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == FILE:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
-
-
-def _host(answer: Any, space: dict[str, Any], notes: _Notes) -> dict[str, Any]:
-    """The globals of ``run``: it sees shapes, and its ``cuda`` allocates nothing."""
-    fake = {
-        "device_array": _device_array,
-        "device_array_like": lambda other: Handle(other.dtype, other.shape),
-        "synchronize": lambda: None,
-    }
-    cuda = types.SimpleNamespace(**fake)
-    safe = {name: getattr(builtins, name) for name in kernel_rules.BUILTINS}
-    here = {**space, "__builtins__": safe}
-    for name, full in answer.names.items():
-        if full == "cuda":
-            here[name] = cuda
-        elif full == "numba":
-            here[name] = types.SimpleNamespace(**_types(), cuda=cuda)
-        elif full.startswith("cuda.") and full[5:] in fake:
-            here[name] = fake[full[5:]]
-    for function in answer.functions.values():
-        if function.role != "plan":
-            here[function.name] = _Launcher(function.name, notes)
-    defined(answer.functions["run"].node, here)
-    return here
-
-
-def _device_array(shape: object, dtype: object = "float64", **_: object) -> Handle:
-    extents = shape if isinstance(shape, tuple) else (shape,)
-    if not extents or not all(type(extent) is int and extent >= 0 for extent in extents):
-        raise Wrong("device_array takes a shape of integers")
-    name = getattr(dtype, "name", None) or import_module("numpy").dtype(dtype).name
-    return Handle({"bool": "bool_", "boolean": "bool_"}.get(name, name), extents)
-
-
-def _types() -> dict[str, Any]:
-    numba = import_module("numba")
-    return {name: getattr(numba, name) for name in kernel_rules.DTYPES if hasattr(numba, name)}
-
-
-def defined(node: ast.FunctionDef, space: dict[str, object]) -> Any:
-    """A function without its decorators and annotations, on these globals; nothing of it is run.
-
-    Raises:
-        Wrong: Python does not compile it.
-    """
-    more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
-    names = [ast.copy_location(ast.arg(argument.arg), argument) for argument in node.args.args]
-    arguments = ast.arguments(
-        posonlyargs=[],
-        args=names,
-        vararg=None,
-        kwonlyargs=[],
-        kw_defaults=[],
-        kwarg=None,
-        defaults=[],
-    )
-    bare = ast.FunctionDef(
-        name=node.name,
-        args=arguments,
-        body=node.body,
-        decorator_list=[],
-        returns=None,
-        type_comment=None,
-        **more,
-    )
-    module = ast.Module([ast.copy_location(bare, node)], [])
-    try:
-        exec(compile(ast.fix_missing_locations(module), FILE, "exec"), space)  # noqa: S102 - keeps the rules
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Wrong(f"no Python: {type(error).__name__}", node.lineno) from None
-    return space[node.name]

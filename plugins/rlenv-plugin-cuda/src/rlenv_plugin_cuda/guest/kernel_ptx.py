@@ -15,7 +15,8 @@ from importlib import import_module
 
 import kernel_rules
 from kernel_numba import aimed, numba
-from kernel_played import FILE, Wrong, defined, played
+from kernel_played import Wrong, dry_run
+from kernel_rewrite import FILE
 from kernel_wire import Broken
 
 TYPE_CHECKING = False
@@ -53,8 +54,8 @@ def run(a, c, o):
 """
 
 
-def answered(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """See the module.
+def answered(order: dict[str, Any], *, full: bool = False) -> tuple[dict[str, Any], list[bytes]]:
+    """See the module; ``full`` adds the launches of each case as "plans".
 
     Raises:
         Broken: numba, or what it needs, does not work here.
@@ -64,8 +65,9 @@ def answered(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         answer = kernel_rules.read(order["source"])
         cuda = aimed(order["cc"])
         space = _space(answer, cuda)
-        asked = played(answer, space, order["cases"])
-        return _compiled(answer, space, asked, tuple(order["cc"]))
+        host = dry_run(answer, space, order["cases"], lambda full: _thing(full, cuda), full=full)
+        head, parts = _compiled(answer, space, list(host.asked), tuple(order["cc"]))
+        return {**head, "plans": host.plans} if full else head, parts
     except kernel_rules.Refused as refused:
         return {"refused": refused.said[:300], "line": refused.line}, []
     except Wrong as wrong:
@@ -95,10 +97,44 @@ def _space(answer: Any, cuda: Any) -> dict[str, Any]:
         space[name] = _evaluated(value, space)
     for function in answer.functions.values():
         if function.role != "plan":
-            made = defined(function.node, space)
+            made = _defined(function.node, space)
             device = function.role == "device"
             space[function.name] = cuda.jit(device=device, **_options(function))(made)
     return space
+
+
+def _defined(node: ast.FunctionDef, space: dict[str, object]) -> Any:
+    """A function without its decorators and annotations, on these globals; nothing of it is run.
+
+    Raises:
+        Wrong: Python does not compile it.
+    """
+    more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
+    names = [ast.copy_location(ast.arg(argument.arg), argument) for argument in node.args.args]
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=names,
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+    bare = ast.FunctionDef(
+        name=node.name,
+        args=arguments,
+        body=node.body,
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        **more,
+    )
+    module = ast.Module([ast.copy_location(bare, node)], [])
+    try:
+        exec(compile(ast.fix_missing_locations(module), FILE, "exec"), space)  # noqa: S102 - keeps the rules
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Wrong(f"no Python: {type(error).__name__}", node.lineno) from None
+    return space[node.name]
 
 
 def _thing(full: str, cuda: object) -> Any:

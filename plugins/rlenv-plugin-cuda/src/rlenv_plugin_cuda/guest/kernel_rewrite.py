@@ -3,8 +3,7 @@
 Barriers become yields: a function that has one, or calls one that has, is a generator.  Thread
 indices become
 attributes of the thread that runs, ``_c``; everything keeps its line, so that what goes wrong can
-name it.  Arithmetic here is that of launch plans and constants; ``kernel_typed`` has that of
-kernels.
+name it.  Arithmetic here is that of constants; ``kernel_typed`` has that of kernels.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from kernel_rules import (
     CALLS,
     DTYPES,
     FACTS,
-    HOST,
     INDICES,
     NUMBERS,
     WARP,
@@ -74,7 +72,7 @@ class Rewriter(ast.NodeTransformer):
         answer: whose function it is.
         waits: functions in which a thread may wait.
         node: the function.
-        first: the parameter before its own: ``_h`` of a plan, ``_c`` of what runs in threads.
+        first: the parameter before its own: ``_c`` of what runs in threads.
     """
 
     def __init__(
@@ -129,11 +127,10 @@ class Rewriter(ast.NodeTransformer):
     def _named(self, node: ast.expr, full: str) -> ast.expr:
         module, _, name = full.partition(".")
         if module == "math" or (module == "numpy" and name in NUMBERS):
-            where = "host" if self.first == "_h" and name in ("ceil", "floor", "trunc") else "math"
-            made: ast.expr = ast.Name(f"_{where}_{name}", ast.Load())
+            made: ast.expr = ast.Name(f"_math_{name}", ast.Load())
         elif module in ("numba", "numpy") and name.rpartition(".")[2] in DTYPES:
             last = name.rpartition(".")[2]
-            made = ast.Name(f"_{'host' if self.first == '_h' else 'type'}_{last}", ast.Load())
+            made = ast.Name(f"_type_{last}", ast.Load())
         elif name in INDICES:
             made = self._thread(INDICES[name])
         elif name in FACTS:
@@ -165,22 +162,14 @@ class Rewriter(ast.NodeTransformer):
             made = ast.Call(ast.Name(helper, ast.Load()), [left, right], [])
         return ast.copy_location(made, at)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        assert isinstance(node.target, ast.Name)  # a plan writes no elements
-        left = ast.Name(node.target.id, ast.Load())
-        value = self._operation(node, left, node.op, self.visit(node.value))
-        return ast.copy_location(ast.Assign([node.target], value), node)
-
     # -- calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         full = self.answer.dotted(node.func)
         module, _, name = full.partition(".")
         args = [self.visit(argument) for argument in node.args]
-        if isinstance(node.func, ast.Subscript):
-            made: ast.expr = self._launch(node, args)
-        elif not full and isinstance(node.func, ast.Name):
-            made = self._called(node, node.func.id, args)
+        if not full and isinstance(node.func, ast.Name):
+            made: ast.expr = self._called(node, node.func.id, args)
         elif module == "cuda" and (name in BARRIERS or name in WARP):
             made = self._wait(name, args)
         elif module == "cuda" and name in CALLS:
@@ -191,11 +180,6 @@ class Rewriter(ast.NodeTransformer):
             if name in ("shared.array", "local.array"):
                 args.insert(0, self._site())
             made = ast.Call(self._thread(CALLS[name]), args, [])
-        elif module == "cuda" and name in HOST:
-            keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-            made = ast.Call(
-                ast.Attribute(ast.Name("_h", ast.Load()), HOST[name], ast.Load()), args, keywords
-            )
         else:
             made = ast.Call(self._named(node.func, full), args, [])
         return ast.copy_location(made, node)
@@ -217,13 +201,6 @@ class Rewriter(ast.NodeTransformer):
             return ast.Call(self._thread("activemask"), [], [])
         request = ast.Tuple([self._site(), ast.Constant(name), *args], ast.Load())
         return ast.Yield(request)
-
-    def _launch(self, node: ast.Call, args: list[ast.expr]) -> ast.expr:
-        assert isinstance(node.func, ast.Subscript)
-        assert isinstance(node.func.value, ast.Name)
-        shape = self.visit(node.func.slice)
-        launch = ast.Attribute(ast.Name("_h", ast.Load()), "launch", ast.Load())
-        return ast.Call(launch, [ast.Constant(node.func.value.id), shape, *args], [])
 
 
 def _flat(node: ast.Subscript) -> ast.Subscript:

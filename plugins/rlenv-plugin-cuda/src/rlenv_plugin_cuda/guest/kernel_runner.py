@@ -21,11 +21,11 @@ import sys
 
 import kernel_rules
 import kernel_wire
-from kernel_memory import Broken, Buffer, Clock, Input
-from kernel_plan import Handle, Host
-from kernel_rewrite import FILE
+from kernel_memory import Buffer, Clock, Input
+from kernel_plan import Host, Worth, follow, of_plan
 from kernel_store import SIZES, packed, storage
 from kernel_typed import Code
+from planning.values import Handle, Trouble
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,26 +142,23 @@ def _case(
     chance = random.Random(case["seed"])  # noqa: S311 - orders, no secrets
     held = [array for array in arrays if array is not None]
     host = runs.host(kernels, held, order.get("limits") or {}, chance, clock)
+    constants = {name: of_plan(space[name]) for name in answer.constants}
     signal.signal(signal.SIGVTALRM, _ring)
     signal.setitimer(signal.ITIMER_VIRTUAL, case["cpu_s"])
     try:
         given = [
-            scalars[place] if array is None else Handle(array) for place, array in enumerate(arrays)
+            scalars[place] if array is None else Handle(array, array.shape, array.dtype)
+            for place, array in enumerate(arrays)
         ]
-        wanted = len(answer.functions["run"].parameters)
-        if len(given) != wanted:
-            raise Broken("arguments", f"run takes {wanted} arguments, and is given {len(given)}")
-        run: Any = space["run"]
-        run(host, *given)
+        follow(answer, host, given, constants, Worth())
         if not host.launches:
-            raise Broken("launch", "no kernel is launched")
-    except Broken as broken:
-        said.update(broken=broken.what, said=broken.said[:300], line=broken.line or _line(broken))
+            raise Trouble("launch", "no kernel is launched")
+    except Trouble as trouble:
+        said.update(broken=trouble.what, said=trouble.said[:300], line=trouble.line)
     except Endless:
         said.update(broken="endless", said="the case did not end in its time", line=0)
     except Exception as error:  # noqa: BLE001 - what an answer may bring a machine to
-        text = f"{type(error).__name__}: {error}"
-        said.update(broken="error", said=text[:300], line=_line(error))
+        said.update(broken="error", said=f"{type(error).__name__}: {error}"[:300], line=0)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     said.update(
@@ -200,13 +197,3 @@ def _arrays(
 
 def _scalar(value: object) -> Any:
     return float.fromhex(value) if isinstance(value, str) else value
-
-
-def _line(error: BaseException) -> int:
-    line = 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == FILE:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

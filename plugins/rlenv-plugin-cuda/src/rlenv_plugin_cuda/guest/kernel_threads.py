@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from typing import Any
 
-__all__ = ["BLOCK_LIMITS", "GRID_LIMITS", "THREADS", "Shape", "run_launch"]
+__all__ = ["THREADS", "Shape", "run_launch"]
 
 THREADS = 1024
-BLOCK_LIMITS = (1024, 1024, 64)
-GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
 
 
 def run_launch(

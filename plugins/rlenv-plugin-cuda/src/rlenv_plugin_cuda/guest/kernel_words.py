@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import ast
 
+TYPE_CHECKING = False
+if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
+    from planning.rules import Names, shortened
+else:
+    from rlenv_plugin_cuda.planning.rules import Names, shortened
+
 __all__ = [
     "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST",
     "INDICES", "JIT", "MATH", "MODULES", "NUMBERS", "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer",
@@ -144,14 +150,16 @@ class Answer:
             node = node.value
         if not isinstance(node, ast.Name) or node.id not in self.names:
             return ""
-        return shortened(".".join([self.names[node.id], *reversed(parts)]))
+        full: str = shortened(".".join([self.names[node.id], *reversed(parts)]))
+        return full
 
-
-def shortened(full: str) -> str:
-    """A full name where several mean the same."""
-    if full.startswith("numba.cuda."):
-        return full.replace("numba.", "", 1)
-    return full.replace("types.", "", 1) if full.startswith("numba.types.") else full
+    def top(self) -> Names:
+        """What the names at the top mean to a launch plan."""
+        names = Names()
+        names.modules.update(self.names)
+        names.constants.update(self.constants)
+        names.kernels.update({name: one.parameters for name, one in self.functions.items()})
+        return names
 
 
 def known(full: str) -> bool:

@@ -10,7 +10,7 @@ import ast
 from .tables import BUILTINS, FACTS, FUNCTIONS, METHODS, NAMED, OPERATORS, VALUES
 from .values import Refused
 
-__all__ = ["Names", "as_grid", "check_constant", "check_plan", "plain", "what"]
+__all__ = ["Names", "as_grid", "check_constant", "check_plan", "plain", "shortened", "what"]
 
 DEPTH = 60
 
@@ -43,7 +43,14 @@ class Names:
             node = node.value
         if not isinstance(node, ast.Name) or node.id not in self.modules:
             return ""
-        return ".".join([self.modules[node.id], *reversed(parts)])
+        return shortened(".".join([self.modules[node.id], *reversed(parts)]))
+
+
+def shortened(full: str) -> str:
+    """A full name where several mean the same."""
+    if full.startswith("numba.cuda."):
+        return full.replace("numba.", "", 1)
+    return full.replace("types.", "", 1) if full.startswith("numba.types.") else full
 
 
 def what(node: ast.AST) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["DTYPES", "SIZES", "Dtype", "Handle", "Refused", "Trouble"]
+__all__ = ["DTYPES", "SIZES", "Dtype", "Handle", "Refused", "Trouble", "configured"]
 
 SIZES = {
     "f2": 2, "bf16": 2, "f4": 4, "f8": 8, "i1": 1, "i2": 2, "i4": 4, "i8": 8,
@@ -17,6 +17,8 @@ DTYPES = {
     "int64": "i8", "long": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
     "bool": "b1", "int1": "b1",
 }  # fmt: skip
+_GRID = ((1 << 31) - 1, 65535, 65535)
+_BLOCK = (1024, 1024, 64)
 
 
 class Refused(Exception):
@@ -81,3 +83,45 @@ class Handle:
     def strides(self) -> tuple[int, ...]:
         """In elements."""
         return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
+
+
+def configured(
+    kernel: str, given: object, shared: int, threads: int
+) -> tuple[tuple[int, int, int], tuple[int, int, int], int]:
+    """Grid, block and bytes of dynamic shared memory of a launch of numba or CUDA C++.
+
+    Args:
+        kernel: its name, for messages.
+        given: what stood in the brackets.
+        shared: bytes of dynamic shared memory, at most.
+        threads: of a block, at most.
+
+    Raises:
+        Trouble: no device takes that.
+    """
+    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 4:
+        raise Trouble("launch", f"{kernel}[blocks, threads] is launched with {given!r:.60}")
+    grid = _three(kernel, given[0], "blocks", _GRID)
+    block = _three(kernel, given[1], "threads", _BLOCK)
+    dynamic = given[3] if len(given) == 4 else 0
+    if len(given) > 2 and given[2] != 0:
+        raise Trouble("launch", f"{kernel}: streams have no place in a plan; give 0")
+    if type(dynamic) is not int or not 0 <= dynamic <= shared:
+        said = f"{kernel}: {dynamic!r:.40} bytes of dynamic shared memory, of {shared}"
+        raise Trouble("shared", said)
+    count = math.prod(block)
+    if count > threads:
+        said = f"{kernel}: {count} threads a block, and {threads} are allowed"
+        raise Trouble("launch", said)
+    return grid, block, dynamic
+
+
+def _three(kernel: str, given: object, what: str, most: Sequence[int]) -> tuple[int, int, int]:
+    sizes = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not 1 <= len(sizes) <= 3 or not all(type(size) is int for size in sizes):
+        said = f"{kernel} is launched with {given!r:.60}, which are no one to three integers"
+        raise Trouble("launch", said)
+    x, y, z = (*sizes, 1, 1)[:3]
+    if not all(1 <= size <= limit for size, limit in zip((x, y, z), most, strict=True)):
+        raise Trouble("launch", f"{kernel}: {(x, y, z)} {what}; each from 1, at most {tuple(most)}")
+    return x, y, z

@@ -1,26 +1,30 @@
-"""What a launch plan's functions are worth."""
+"""Values of a launch plan's names, functions and operators."""
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .values import DTYPES, SIZES, Dtype, Handle, Trouble
 
-__all__ = [
-    "BITS",
-    "builtin",
-    "dtype_of",
-    "is_number",
-    "meaning",
-    "of_math",
-    "reshaped",
-    "truth",
-    "whole",
-]
+if TYPE_CHECKING:
+    from .reading import Host
+
+__all__ = ["OPERATORS", "UNARY", "Worth", "truth"]
 
 BITS = 256  # of an integer
+OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.RShift: operator.rshift,
+    ast.LShift: operator.lshift, ast.Pow: operator.pow,
+}  # fmt: skip
+UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Invert: operator.invert,
+}  # fmt: skip
 
 
 def is_number(value: object) -> bool:
@@ -96,3 +100,104 @@ def reshaped(array: Handle, args: list[Any]) -> Handle:
     if math.prod(shape) != array.size:
         raise Trouble("shape", f"{array.size} elements are not of the shape {shape!r:.60}")
     return Handle(array.buffer, shape, array.code)
+
+
+class Worth:
+    """Values in plans of CUDA C++ and Triton; other languages override what differs."""
+
+    def meaning(self, full: str) -> Any:
+        """Return the value of a full name."""
+        return meaning(full)
+
+    def binary(self, op: type[ast.operator], left: Any, right: Any) -> Any:
+        """Apply an operator to numbers, or join two tuples.
+
+        Raises:
+            Trouble: the operands are something else, or the result is too large.
+        """
+        joined = op is ast.Add and isinstance(left, tuple) and isinstance(right, tuple)
+        if not joined and not (is_number(left) and is_number(right)):
+            raise Trouble("error", "a plan computes with numbers; what arrays hold is for kernels")
+        if op in (ast.Pow, ast.LShift) and not (abs(right) <= BITS and abs(left) <= 1 << 64):
+            raise Trouble("error", "a number that is too large for a plan")
+        value = OPERATORS[op](left, right)
+        if isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > BITS):
+            raise Trouble("error", "a number that is too large for a plan")
+        if isinstance(value, tuple) and len(value) > 1024:
+            raise Trouble("error", "a tuple that is too long for a plan")
+        return value
+
+    def unary(self, op: type[ast.unaryop], operand: Any) -> Any:
+        """Apply an operator to one number."""
+        return not truth(operand) if op is ast.Not else UNARY[op](operand)
+
+    def builtin(self, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+        """Call one of Python's functions."""
+        return builtin(name, args, named)
+
+    def function(self, full: str, args: list[Any], named: dict[str, Any], host: Host) -> Any:
+        """Call a function by its full name; those that allocate ask the host."""
+        module, _, name = full.rpartition(".")
+        if name == "cdiv":
+            left, right = whole(args, 2)
+            return -(-left // right)
+        if name == "next_power_of_2":
+            (number,) = whole(args, 1)
+            return 1 << max(0, number - 1).bit_length()
+        if name == "dtype":
+            return dtype_of(args[0])
+        if module == "math":
+            return of_math(name, args)
+        if name == "constexpr":
+            return args[0]
+        if module == "cuda" and name.startswith("device_array"):
+            if len(args) == 2:
+                named = {**named, "dtype": args.pop()}
+            return allocated(name.replace("device_array", "empty"), args, named, host)
+        if module == "torch" and name != "device":
+            return allocated(name, args, named, host)
+        return None
+
+    def method(self, array: Handle, name: str, args: list[Any], host: Host) -> Any:
+        """Call a method of an array."""
+        if name in ("zero_", "fill_"):
+            value = 0 if name == "zero_" else args[0]
+            if not is_number(value):
+                raise Trouble("type", "an array is filled with a number")
+            host.fill(array, value)
+            return array
+        if name in ("view", "reshape", "flatten"):
+            return reshaped(array, args if name != "flatten" else [-1])
+        if name in ("size", "stride"):
+            extents = array.shape if name == "size" else array.strides
+            return extents[args[0]] if args else extents
+        return {
+            "numel": array.size,
+            "dim": len(array.shape),
+            "element_size": SIZES[array.code],
+            "is_contiguous": True,
+            "contiguous": array,
+        }[name]
+
+
+def allocated(name: str, args: list[Any], named: dict[str, Any], host: Host) -> Handle:
+    """A new array, as torch's function of this name makes it."""
+    given = dtype_of(named["dtype"]) if named.get("dtype") is not None else None
+    fill: Any = {"empty": None, "zeros": 0, "ones": 1}.get(name.removesuffix("_like"))
+    if name.startswith("full"):
+        fill = args.pop() if len(args) > 1 else named.get("fill_value")
+        if not is_number(fill):
+            raise Trouble("type", "an array is filled with a number")
+    if name.endswith("_like"):
+        if len(args) != 1 or not isinstance(args[0], Handle):
+            raise Trouble("type", f"torch.{name} of what is not an array")
+        return host.allocate(args[0].shape, given.code if given else args[0].code, fill)
+    shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+    shape = named.get("size", named.get("shape", shape))
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    if (
+        not all(type(extent) is int and 0 <= extent < 1 << 40 for extent in extents)
+        or len(extents) > 8
+    ):
+        raise Trouble("shape", f"{shape!r:.60} is no shape of an array")
+    return host.allocate(extents, given.code if given else "f4", fill)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from attrs import field, frozen, validators
 from rlenv import Attempt, Outcome, Task, TaskError, VerifierFault
+from rlenv.authoring import Safe
 
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program, Report
 from rlenv_plugin_cuda.box import Box
-from rlenv_plugin_cuda.boxed import HOSTS, Boxed, free
+from rlenv_plugin_cuda.boxed import Boxed, is_host
 from rlenv_plugin_cuda.building import toolchain
 from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.programs import Bad, program_of
@@ -39,8 +39,7 @@ class Compile(Boxed):
     Args:
         compiler: "auto": compile where a compiler is installed, and say so where none is;
             "required": a task is rejected at load where none is; "none": the rules alone.
-        host: "plan", or "jailed" as at ``cuda/run``: any host code, which is only read as Python
-            and not compiled.
+        host: "plan", the only value, as at ``cuda/run``.
     """
 
     phase: ClassVar[str] = "compile"
@@ -50,7 +49,7 @@ class Compile(Boxed):
     default_gate: ClassVar[float] = 1.0
 
     compiler: str = field(default="auto", validator=validators.in_(COMPILERS))
-    host: str = field(default="plan", validator=validators.in_(HOSTS))
+    host: Safe[str] = field(default="plan", validator=is_host)
 
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense, and architectures that the compiler does not know.
@@ -59,9 +58,7 @@ class Compile(Boxed):
             TaskError: naming the task, the key, what was expected and what to do.
         """
         kernel = kernel_of(task)
-        if self.host == "jailed":
-            free(kernel, task)
-        elif self.compiler != "none":
+        if self.compiler != "none":
             compilable(kernel, task, required=self.compiler == "required")
 
     def survey(self, tasks: Sequence[Task]) -> list[str]:
@@ -83,8 +80,6 @@ class Compile(Boxed):
     async def _compiled(self, attempt: Attempt) -> Outcome:
         kernel = kernel_of(attempt.task)
         program = program_of(attempt, kernel.lang)
-        if isinstance(program, Program) and self.host == "jailed":
-            return self._read(program)
         problem = program if isinstance(program, Bad) else refused(program)
         if problem is not None or isinstance(program, Bad):
             assert problem is not None
@@ -97,20 +92,6 @@ class Compile(Boxed):
         attempt.put(program)
         attempt.put(report)
         return _outcome(report, why)
-
-    def _read(self, program: Program) -> Outcome:
-        """Whether free host code is Python.
-
-        Nothing of it is handed on, since it has kept no rules.
-        """
-        try:
-            ast.parse(program.source)
-        except SyntaxError as err:
-            said = at_line(program.place(err.lineno or 0), f"no Python: {err.msg}")
-            return Outcome.failed(said, compiled=False)
-        except (ValueError, RecursionError, MemoryError) as err:
-            return Outcome.failed(f"it cannot be read: {type(err).__name__}", compiled=False)
-        return Outcome.passed("it is Python; free host code is not compiled", compiled=False)
 
     async def _report(self, program: Program, kernel: Kernel) -> tuple[Report, str]:
         """The report, or one that says nothing and why nothing compiled it."""

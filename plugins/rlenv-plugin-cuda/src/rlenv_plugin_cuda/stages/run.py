@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar
 
-from attrs import field, frozen, validators
+from attrs import field, frozen
 from rlenv import Attempt, Outcome, Task
+from rlenv.authoring import Safe
 
 from rlenv_plugin_cuda.artifacts import Program, Runs
-from rlenv_plugin_cuda.boxed import HOSTS, Running, free
+from rlenv_plugin_cuda.boxed import Running, is_host
 from rlenv_plugin_cuda.lint import lint
 from rlenv_plugin_cuda.reading import kernel_of
-from rlenv_plugin_cuda.running import free_runs, runs_of
+from rlenv_plugin_cuda.running import runs_of
 from rlenv_plugin_cuda.shown import at_line, hushed, printable
 
 __all__ = ["Run"]
@@ -30,9 +31,7 @@ class Run(Running):
     outputs, right or wrong, else 0; ``cuda/diff`` compares them.
 
     Args:
-        host: "plan": device code and a launch plan, nothing else of the host; "jailed": any host
-            code, run in the jail on numba's simulator, a fresh process for each case: outputs are
-            compared, and ``cuda/limits`` and ``cuda/speed`` pay it nothing.
+        host: "plan", the only value: device code and a launch plan, nothing else of the host.
     """
 
     phase: ClassVar[str] = "execute"
@@ -42,7 +41,7 @@ class Run(Running):
     takes: ClassVar[tuple[type, ...]] = (Program,)
     draws: ClassVar[bool] = True
 
-    host: str = field(default="plan", validator=validators.in_(HOSTS))
+    host: Safe[str] = field(default="plan", validator=is_host)
 
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense, and a backend that is demanded and not here.
@@ -51,8 +50,6 @@ class Run(Running):
             TaskError: naming the task, the key, what was expected and what to do.
         """
         kernel = self.runnable(task)
-        if self.host == "jailed":
-            free(kernel, task)
         lint(kernel, task.id)
 
     async def check(self, attempt: Attempt) -> Outcome:
@@ -62,10 +59,7 @@ class Run(Running):
             VerifierFault: no backend is here, or the machine broke on every try.
         """
         kernel = kernel_of(attempt.task)
-        if self.host == "jailed":
-            runs = await free_runs(attempt, kernel, self.box())
-        else:
-            runs = await runs_of(attempt, kernel, self.box(), self.backend, self.small)
+        runs = await runs_of(attempt, kernel, self.box(), self.backend, self.small)
         attempt.put(runs)
         return _outcome(runs, attempt.response)
 

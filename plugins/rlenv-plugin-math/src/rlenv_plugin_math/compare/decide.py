@@ -26,7 +26,7 @@ def decide(gold: Node, given: Node, *, key: Key, options: Options = DEFAULT) -> 
     Never raises for any two trees of the parser; bounded by operation counts.  ``key``, or what the
     call returns, draws the points at which expressions are compared and never changes a
     verdict.  What SymPy must settle runs in a worker; a broken pool raises
-    ``rlenv.errors.VerifierFault``.
+    ``rlenv.model.errors.VerifierFault``.
     """
     if type(gold) is Num and type(given) is Num:
         if gold.value == given.value:

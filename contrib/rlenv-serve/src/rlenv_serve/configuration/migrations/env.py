@@ -1,4 +1,4 @@
-"""How Alembic runs the revisions: on the connection that it is given, in its transaction."""
+"""Run the revisions of Alembic on the connection that it is given, in its transaction."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SILENCE = "I have nothing to add."
 
 @frozen
 class Respondent:
-    """Who answers ``ask_user``.
+    """Answers ``ask_user``.
 
     Args:
         answer: a question to its answer; quick, or async: it runs on the loop of the episode.
@@ -25,7 +25,7 @@ class Respondent:
 
     @classmethod
     def scripted(cls, answers: Iterable[str]) -> Respondent:
-        """One that gives these answers in order, and then has nothing to add."""
+        """Make one that gives these answers in order, and then has nothing to add."""
         left = iter(answers)
         return cls(lambda _: next(left, SILENCE))
 
@@ -35,6 +35,7 @@ async def ask_user(context: ToolContext, question: str) -> str:
     """Ask the user a question.
 
     Args:
+        context: of the episode; the policy does not give it.
         question: one that the task leaves open.
     """
     answer = context.get(Respondent).answer(question)

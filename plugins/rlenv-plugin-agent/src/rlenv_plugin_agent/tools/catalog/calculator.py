@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 Number: TypeAlias = int | float
@@ -101,7 +101,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _sized(number: object) -> Number:
-    """A real number that is not too large."""
+    """Return a real number that is not too large."""
     if isinstance(number, int) and number.bit_length() <= BITS:
         return number
     if isinstance(number, float) and math.isfinite(number):

@@ -7,9 +7,9 @@ from typing import TypeAlias
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.sandbox import Exit
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.state.held import Interpreter
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .files import told, workspace_of
@@ -32,6 +32,7 @@ async def python_interpreter(context: ToolContext, code: str) -> dict[str, objec
     """Run a Python program in the workspace; its variables are gone when it ends, and its files stay.
 
     Args:
+        context: of the episode; the policy does not give it.
         code: the whole program; print what you want to see.
     """  # noqa: E501 - a policy reads it as it stands
     return await _python(context, code)
@@ -42,6 +43,7 @@ async def shell(context: ToolContext, command: str) -> dict[str, object]:
     """Run a shell command in the workspace.
 
     Args:
+        context: of the episode; the policy does not give it.
         command: for ``sh -c``.
     """
     if len(command) > LONGEST:

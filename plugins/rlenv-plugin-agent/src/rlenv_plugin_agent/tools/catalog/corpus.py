@@ -28,7 +28,7 @@ SUFFIXES = (".html", ".htm", ".md", ".txt")
 
 @frozen(slots=False)
 class Document:
-    """What can be found and read.
+    """A document that can be found and read.
 
     Args:
         url: by which it is read, unique in its corpus.
@@ -46,7 +46,7 @@ class Document:
 
     @cached_property
     def page(self) -> Page:
-        """Its text as a person reads it, with headings and links."""
+        """Return its text as a person reads it, with headings and links."""
         return read_html(self.text) if self.html else Page(self.title, self.text)
 
     @property
@@ -59,12 +59,17 @@ class Document:
 
 
 def words(text: str, most: int | None = None) -> list[str]:
-    """The words of a text, in lower case; of a query only the first ``most``."""
+    """Return the words of a text, in lower case; of a query only the first ``most``.
+
+    Args:
+        text: of a document or a query.
+        most: how many words, None for all.
+    """
     return WORD.findall(text[: None if most is None else 20 * most].casefold())[:most]
 
 
 class Corpus:
-    """Documents, ranked by BM25.
+    """Documents that are ranked by BM25.
 
     An operator may give an episode another object with ``search`` and ``document`` in its place, as
     a live search.
@@ -106,7 +111,7 @@ class Corpus:
 
     @cached_property
     def sha256(self) -> str:
-        """A digest of all documents."""
+        """Return a digest of all documents."""
         made = [
             [each.url, each.text, each.title, each.kind, each.html]
             for each in self.documents.values()
@@ -128,7 +133,7 @@ class Corpus:
         )
 
     def search(self, query: str, count: int, kind: str = "") -> list[Document]:
-        """The best documents first.
+        """Return the best documents first.
 
         Args:
             query: words, in any order.
@@ -148,7 +153,7 @@ class Corpus:
 
 
 def _files(folder: Path) -> Iterator[Document]:
-    """The documents of a folder; a link in it would show the policy a file from elsewhere."""
+    """Yield the documents of a folder; a link in it would show the policy a file from elsewhere."""
     root = folder.resolve()
     for path in sorted(folder.rglob("*")):
         if not path.resolve().is_relative_to(root):

@@ -12,6 +12,7 @@ def sqlite(context: ToolContext, statement: str) -> dict[str, object]:
     """Execute one SQL statement of SQLite on the database of the task.
 
     Args:
+        context: of the episode; the policy does not give it.
         statement: one that reads or, where you have the right to, changes rows.
     """
     found = context.get(Database).query(statement, role=context.role)

@@ -8,8 +8,8 @@ from posixpath import normpath
 
 from rlenv.sandbox import Entry, Workspace, WorkspaceError
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 MOST = 1 << 20  # bytes of a file that these tools read
@@ -18,10 +18,10 @@ ENTRIES = 1_000  # that `list` shows
 
 
 def workspace_of(context: ToolContext) -> Workspace:
-    """The workspace of the episode.
+    """Return the workspace of the episode.
 
     Raises:
-        ToolError: it has none.
+        ToolError: it has no workspace.
     """
     return context.get(Workspace)  # type: ignore[type-abstract] # parts are named by the port's type
 
@@ -36,15 +36,19 @@ def told() -> Iterator[None]:
 
 
 def place(path: str) -> str:
-    """A path as a program may write it, who sees the workspace at ``/workdir``."""
+    """Return a path as a program may write it, who sees the workspace at ``/workdir``."""
     return path.removeprefix("/workdir/")
 
 
 async def text_of(workspace: Workspace, file: str) -> str:
-    """The text of a file.
+    """Return the text of a file.
+
+    Args:
+        workspace: of the episode.
+        file: its path, relative to the workspace.
 
     Raises:
-        ToolError: there is none, it is too long, or not UTF-8.
+        ToolError: the file is missing, too long, or not UTF-8.
     """
     with told():
         content = await workspace.read(place(file), MOST)
@@ -55,7 +59,13 @@ async def text_of(workspace: Workspace, file: str) -> str:
 
 
 async def put(workspace: Workspace, file: str, text: str) -> None:
-    """Make or replace a file; one that could be executed still can."""
+    """Make or replace a file; one that could be executed still can.
+
+    Args:
+        workspace: of the episode.
+        file: its path, relative to the workspace.
+        text: all of its content.
+    """
     path = place(file)
     with told():
         found = {entry.path: entry.executable for entry in await workspace.list()}
@@ -68,6 +78,7 @@ async def file_read(context: ToolContext, file: str, start: int = 1, lines: int 
     """Read a text file of the workspace.
 
     Args:
+        context: of the episode; the policy does not give it.
         file: its path, relative to the workspace.
         start: the first line to show, counted from 1.
         lines: how many lines to show at most.
@@ -86,6 +97,7 @@ async def file_write(context: ToolContext, file: str, content: str) -> str:
     """Make a file in the workspace, or replace all of it.
 
     Args:
+        context: of the episode; the policy does not give it.
         file: its path, relative to the workspace; missing directories are made.
         content: the whole text.
     """
@@ -98,6 +110,7 @@ async def edit_file(context: ToolContext, file: str, code: str) -> str:
     """Replace all of a file that there is in the workspace.
 
     Args:
+        context: of the episode; the policy does not give it.
         file: its path, relative to the workspace.
         code: the new text of the whole file.
     """
@@ -118,6 +131,7 @@ async def edit(
     """Replace a text in a file of the workspace by another.
 
     Args:
+        context: of the episode; the policy does not give it.
         file: its path, relative to the workspace.
         old: the text to replace, exactly as it is in the file; it has to be there once.
         new: what takes its place.
@@ -137,7 +151,7 @@ async def edit(
 
 
 def _line(entry: Entry) -> str:
-    """An entry as ``list`` shows it."""
+    """Return an entry as ``list`` shows it."""
     if entry.kind == "directory":
         return f"{entry.path}/"
     if entry.kind == "link":
@@ -150,6 +164,7 @@ async def list_files(context: ToolContext, folder: str = "") -> str:
     """List the files of the workspace, with their sizes in bytes.
 
     Args:
+        context: of the episode; the policy does not give it.
         folder: only what is below this folder.
     """
     with told():

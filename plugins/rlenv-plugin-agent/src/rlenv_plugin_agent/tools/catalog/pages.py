@@ -1,4 +1,4 @@
-"""What a page of HTML says: its title, text and links."""
+"""Pages of HTML as a person reads them: title, text and links."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from typing import Literal, TypedDict
 
 from attrs import define, field
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .files import place, put, text_of, workspace_of
@@ -16,7 +16,7 @@ MARKS = {"open": " ", "doing": ">", "done": "x"}
 
 
 class Item(TypedDict):
-    """One thing to do.
+    """One thing that is to be done.
 
     Args:
         text: what it is.
@@ -29,7 +29,7 @@ class Item(TypedDict):
 
 @define
 class Todo:
-    """What an episode holds for ``todo``; a stage may take it."""
+    """The list that an episode holds for ``todo``; a stage may take it."""
 
     items: list[Item] = field(factory=list)
 
@@ -39,6 +39,7 @@ def todo(context: ToolContext, items: list[Item] | None = None) -> str:
     """Keep a list of what is to be done, and show it.
 
     Args:
+        context: of the episode; the policy does not give it.
         items: the new list, all of it; leave it out to see the present one.
     """
     held = context.parts.setdefault(Todo, Todo())
@@ -54,6 +55,7 @@ async def section_write(context: ToolContext, file: str, heading: str, text: str
     """Write one section of a Markdown file of the workspace: add it at the end, or replace what it says.
 
     Args:
+        context: of the episode; the policy does not give it.
         file: the path of the file, relative to the workspace; it is made where it is missing.
         heading: the heading of the section, of level 2, without its marks.
         text: what the section says.
@@ -72,7 +74,7 @@ async def section_write(context: ToolContext, file: str, heading: str, text: str
 
 
 def _section(lines: list[str], title: str) -> tuple[int, int]:
-    """From where to where it goes; both at the end where there is none."""
+    """Return from where to where it goes; both are the end where it is missing."""
     if title not in lines:
         return len(lines), len(lines)
     start = lines.index(title)

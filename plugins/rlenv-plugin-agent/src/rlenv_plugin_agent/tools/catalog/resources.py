@@ -35,6 +35,6 @@ class Resources:
         return Corpus.load(File(self.corpus).path) if self.corpus else None
 
     def parts(self) -> dict[type, object]:
-        """What one episode holds of them, by type."""
+        """Return what one episode holds of them, by type."""
         made: dict[type, object] = {Respondent: Respondent.scripted(self.answers)}
         return made if self._corpus is None else {**made, Corpus: self._corpus}

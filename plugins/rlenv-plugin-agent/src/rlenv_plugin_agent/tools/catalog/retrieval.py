@@ -4,8 +4,8 @@ claims to be.
 
 from __future__ import annotations
 
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
 from .corpus import MOST, Corpus, Document, words
@@ -19,6 +19,7 @@ def web_search(context: ToolContext, query: str, count: int = 5) -> list[dict[st
     """Search the web.
 
     Args:
+        context: of the episode; the policy does not give it.
         query: what to look for, as words.
         count: how many results to show, from 1 to 20.
     """
@@ -30,6 +31,7 @@ def scholar_search(context: ToolContext, query: str, count: int = 5) -> list[dic
     """Search scientific papers.
 
     Args:
+        context: of the episode; the policy does not give it.
         query: what to look for, as words.
         count: how many results to show, from 1 to 20.
     """
@@ -41,6 +43,7 @@ def visit(context: ToolContext, url: str, start: int = 0) -> str:
     """Read a page as text.
 
     Args:
+        context: of the episode; the policy does not give it.
         url: of a search result, or a link.
         start: the first character to show.
     """
@@ -56,6 +59,7 @@ def web_scrape(context: ToolContext, url: str) -> list[dict[str, str]]:
     """Extract the links of a page, each as its text and its target.
 
     Args:
+        context: of the episode; the policy does not give it.
         url: of a search result, or a link.
     """
     return [{"text": text, "url": target} for text, target in _document(context, url).page.links]
@@ -67,7 +71,7 @@ def _results(context: ToolContext, query: str, count: int, kind: str) -> list[di
 
 
 def _snippet(document: Document, query: str) -> str:
-    """From a little before the first word of the query that is there."""
+    """Return the text from a little before the first word of the query that is there."""
     text = " ".join(document.page.text.split())
     low = text.casefold()
     places = [place for word in words(query, MOST) if (place := low.find(word)) >= 0]

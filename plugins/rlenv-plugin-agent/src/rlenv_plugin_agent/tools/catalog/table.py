@@ -47,13 +47,13 @@ RESERVED = {"browser": "no tool has this name yet; visit and web_scrape read pag
 
 
 def find(name: str) -> Tool:
-    """A tool of the catalog, called as the policy will call it.
+    """Return a tool of the catalog, called as the policy will call it.
 
     Args:
         name: or an alias of it, with or without ``agent/`` before it.
 
     Raises:
-        ConfigError: there is none; with the nearest name.
+        ConfigError: the catalog lacks it; with the nearest name.
     """
     short = name.removeprefix("agent/")
     if short in RESERVED:

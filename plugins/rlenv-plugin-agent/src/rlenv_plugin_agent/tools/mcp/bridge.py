@@ -20,7 +20,7 @@ SINK = open(3, "wb", closefd=False)  # noqa: SIM115 - as above
 
 
 def frame() -> bytes:
-    """The next frame of the channel; ends with it."""
+    """Return the next frame of the channel; ends with it."""
     head = SOURCE.read(4)
     if len(head) < 4:
         os._exit(0)
@@ -34,7 +34,12 @@ def give(content: bytes) -> None:
 
 
 def carry(source: BinaryIO, most: int) -> None:
-    """What the server writes, until it ends."""
+    """Carry what the server writes, until it ends.
+
+    Args:
+        source: the standard output of the server.
+        most: bytes of one line.
+    """
     while line := source.readline(most + 1):
         if len(line) > most and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):

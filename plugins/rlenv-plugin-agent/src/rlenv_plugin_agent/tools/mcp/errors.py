@@ -1,8 +1,8 @@
-"""What a server may fail with, and how much it may say."""
+"""Errors with which a server may fail, and how much it may say."""
 
 from __future__ import annotations
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 
 MOST = 4 << 20  # bytes of one message of a server, or of one answer over HTTP
 

@@ -1,5 +1,5 @@
-"""A server over streamable HTTP: a POST for each message, answered by JSON or by a stream of
-events.
+"""A server over streamable HTTP: a POST sends each message, and JSON or a stream of events
+answers.
 """
 
 from __future__ import annotations
@@ -50,12 +50,14 @@ class HttpLink:
         )
 
     async def tell(self, message: bytes) -> None:
-        """As of ``StdioLink``."""
+        """Send a message that has no answer, as ``StdioLink`` does."""
         async with self._posted(message):
             pass
 
     async def ask(self, message: bytes) -> AsyncGenerator[bytes, None]:
-        """As of ``StdioLink``; an error is for this message alone, unless it is ``lost``."""
+        """Send a message, and yield the answers, as ``StdioLink`` does; an error is for this
+        message alone, unless it is ``lost``.
+        """
         async with self._posted(message) as response:
             if found := response.headers.get(SESSION):
                 self._headers[SESSION] = found
@@ -104,12 +106,12 @@ class HttpLink:
 
 
 def _pieces(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """What comes, as long as it is no more than ``MOST`` bytes."""
+    """Return what comes, as long as it is no more than ``MOST`` bytes."""
     return pieces(content, MOST, ServerError("its answer is too long"))
 
 
 async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """The data of each event."""
+    """Yield the data of each event."""
     data = list[bytes]()
     rest = b""
     async for piece in _pieces(content):

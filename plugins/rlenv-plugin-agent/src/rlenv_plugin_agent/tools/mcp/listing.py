@@ -1,4 +1,4 @@
-"""What a server says of its tools: bounded, escaped, and pinned by a hash."""
+"""Listings of servers: what one says of its tools is bounded, escaped, and pinned by a hash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unicodedata import category
 from attrs import field, frozen
 from rlenv import ConfigError
 
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.errors import ToolError
 from rlenv_plugin_agent.tools.tool import NAME, Tool
 
 from .errors import ServerError
@@ -34,12 +34,12 @@ class ServerTool(Tool):
     code: str = field(default="", init=False)  # its listing is pinned
 
     def problem(self, arguments: object) -> str:  # noqa: ARG002 - as of a Tool
-        """Nothing; see the class."""
+        """Find nothing; see the class."""
         return ""
 
 
 async def listing(rpc: Rpc) -> list[Table]:
-    """All tools that a server lists, with a name and a schema each.
+    """Return all tools that a server lists, with a name and a schema each.
 
     Raises:
         ServerError: the server does not list them.
@@ -74,8 +74,8 @@ def _is_tool(found: object) -> bool:
 
 
 def pin_of(tools: Sequence[Table]) -> str:
-    """A hash of what a policy is told of the tools: ``sha256:`` and 64 digits.  Their order does
-    not matter.
+    """Return a hash of what a policy is told of the tools: ``sha256:`` and 64 digits.  Their order
+    does not matter.
     """
     rows = ([tool["name"], tool.get("description", ""), tool["inputSchema"]] for tool in tools)
     told = sorted(json.dumps(row, sort_keys=True) for row in rows)
@@ -83,7 +83,7 @@ def pin_of(tools: Sequence[Table]) -> str:
 
 
 def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
-    """The tool that calls this one of a server.
+    """Return the tool that calls this one of a server.
 
     Args:
         rpc: of the server.
@@ -119,7 +119,7 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
 
 
 def escaped(value: object) -> object:
-    """A value of JSON whose texts are bounded, with control characters and invisible ones as
+    """Return a value of JSON whose texts are bounded, with control characters and invisible ones as
     escapes.
     """
     if isinstance(value, str):
@@ -137,7 +137,8 @@ def _shown(character: str) -> str:
 
 
 def text_of(result: Table) -> str:
-    """The text of a result, of at most ``RESULT`` bytes; what is not text is named and left out.
+    """Return the text of a result, of at most ``RESULT`` bytes; what is not text is named and left
+    out.
 
     Raises:
         ToolError: it is an error, with its text.

@@ -1,4 +1,11 @@
-"""A client of JSON-RPC over a link: one call at a time.  The server's own requests get an error."""
+"""A client of JSON-RPC over a link: one call at a time.  The server's own requests get an error.
+
+It is not the ``ClientSession`` of the package ``mcp``, which reads whenever the server writes and
+validates each result with the server's own schema on the event loop, so that a pattern in it stops
+all episodes.  Its transport ends the session of all calls when one connection breaks
+(https://github.com/modelcontextprotocol/python-sdk/pull/2273) and bounds no answer.
+``tests/trainers/test_with_mcp_client.py`` shows each reason.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +16,8 @@ from contextlib import aclosing, suppress
 from typing import TypeAlias
 
 from rlenv_plugin_agent.clients.reading import mapping
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import json_of
-from rlenv_plugin_agent.tools.errors import EpisodeError
 
 from .errors import ServerError
 from .http import HttpLink
@@ -25,7 +32,7 @@ UNKNOWN = -32601  # JSON-RPC: there is no such method
 
 
 class Rpc:
-    """What one episode asks of one server.
+    """Asks one server for one episode.
 
     Args:
         name: of the server, for messages.
@@ -55,14 +62,18 @@ class Rpc:
         await self.link.tell(_body(method="notifications/initialized"))
 
     async def call(self, tool: str, arguments: Table) -> Table:
-        """The result of a tool.
+        """Call a tool, and return its result.
 
         A server that ended before the first call, in a sandbox where nothing but calls reaches it,
         has failed by itself, and the episode ends unscored.  After that a policy may have brought
         the end about: it is told, and the episode goes on.
 
+        Args:
+            tool: its name, as the server lists it.
+            arguments: as the policy wrote them.
+
         Raises:
-            ServerError: there is none.
+            ServerError: the server gave no result.
             EpisodeError: the server failed, by no act of the policy.
         """
         async with self._lock:
@@ -76,10 +87,14 @@ class Rpc:
                 raise
 
     async def request(self, method: str, params: Table) -> Table:
-        """The result of a request.
+        """Send a request, and return its result.
+
+        Args:
+            method: of MCP, as tools/list.
+            params: of the method.
 
         Raises:
-            ServerError: there is none.
+            ServerError: the server gave no result.
         """
         if self._lost:
             raise ServerError(self._lost)
@@ -101,7 +116,7 @@ class Rpc:
         raise ServerError(str(told)[:1000])
 
     async def _answer(self, body: bytes) -> Table:
-        """What answers the request with the last id."""
+        """Return what answers the request with the last id."""
         async with aclosing(self.link.ask(body)) as messages:
             others = 0
             async for raw in messages:

@@ -76,7 +76,7 @@ class McpServer:
 
     @property
     def token(self) -> str:
-        """The token for its url.
+        """Return the token for its url.
 
         Raises:
             ConfigError: the variable is not set.

@@ -11,7 +11,7 @@ from pathlib import Path
 from rlenv import VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelError, ChannelTimeout, Session
 
-from rlenv_plugin_agent.tools.errors import EpisodeError
+from rlenv_plugin_agent.errors import EpisodeError
 
 from .errors import MOST, ServerError
 
@@ -40,6 +40,11 @@ class StdioLink:
     ) -> None:
         """Start the server.
 
+        Args:
+            command: words of its command line.
+            env: variables of its environment.
+            files: content by name, in its working directory.
+
         Raises:
             VerifierFault: the sandbox cannot start it.
         """
@@ -49,8 +54,8 @@ class StdioLink:
         await self.tell(json.dumps(given).encode())
 
     def _python(self) -> str:
-        """The interpreter of the sandbox: on this machine the one that runs us, which programs may
-        read there.
+        """Return the interpreter of the sandbox: on this machine the one that runs us, which
+        programs may read there.
         """
         here = self._session.isolation in ("process", "jail")
         return str(getattr(sys, "_base_executable", sys.executable)) if here else "python3"
@@ -73,8 +78,8 @@ class StdioLink:
         self._broken = False
 
     async def ask(self, message: bytes) -> AsyncGenerator[bytes, None]:
-        """Send a message; what the server sends from then on, b"" for a message of more than
-        ``MOST`` bytes.
+        """Send a message, and yield what the server sends from then on, b"" for a message of more
+        than ``MOST`` bytes.
 
         Raises:
             ServerError: there is no more.

@@ -17,7 +17,7 @@ from rlenv import ConfigError
 from rlenv.authoring import Unsafe
 from rlenv.sandbox import Profile, Session, get
 
-from rlenv_plugin_agent.tools.errors import EpisodeError
+from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.tools.tool import Tool
 
 from .errors import ServerError
@@ -63,7 +63,7 @@ class McpServers:
             raise ConfigError(f"places: {self.places} are too few for the servers of one episode")
 
     async def open_tools(self, stack: AsyncExitStack) -> Sequence[Tool]:
-        """The tools of all servers, for one episode; see ``open_tools`` of ``tools.tool``.
+        """Open the tools of all servers, for one episode; see ``open_tools`` of ``tools.tool``.
 
         Raises:
             ConfigError: a server is not pinned, or cannot be had as it is configured.
@@ -79,7 +79,7 @@ class McpServers:
         return [tool for tools in found for tool in tools]
 
     def show(self) -> str:
-        """For ``rlenv show``."""
+        """Describe the table for ``rlenv show``."""
         told = ((each.name, each.url or " ".join(each.command)) for each in self.server)
         return "\n".join(map(": ".join, told))
 

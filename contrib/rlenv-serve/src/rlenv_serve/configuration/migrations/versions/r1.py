@@ -12,8 +12,8 @@ down_revision = None
 
 
 def tables(make: Callable[..., Any]) -> list[Any]:
-    """What ``make`` gives for the name and the columns of each table: the store makes objects of
-    them, and ``upgrade`` tables.
+    """Return what ``make`` gives for the name and the columns of each table: the store makes
+    objects of them, and ``upgrade`` tables.
     """
     keys = [sa.Column(name, sa.Text, primary_key=True) for name in ("environment", "fingerprint")]
     numbers = [

@@ -1,0 +1,1 @@
+"""The operations of rlenv's own protocol over HTTP, and the page for people."""

@@ -1,1 +1,0 @@
-"""The page at ``/``: environments, open episodes, and trajectories with all that they did."""

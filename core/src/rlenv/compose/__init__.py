@@ -1,0 +1,1 @@
+"""Stages and their composition: attributes, functions as stages, composites and their folds."""

@@ -1,0 +1,1 @@
+"""The values that flow through a verification: tasks, outcomes, verdicts and errors."""

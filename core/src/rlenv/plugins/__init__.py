@@ -1,0 +1,1 @@
+"""Plugins: found by their metadata, loaded when named; the observers among them."""
