@@ -169,8 +169,7 @@ def command(
     if new_key is not None:
         if keys is None:
             raise click.UsageError("--new-key needs --keys FILE, the file to add its hash to")
-        made = add_key(keys, new_key, answers=answers, operator=operator, programs=programs)
-        click.echo(made)
+        click.echo(add_key(keys, new_key, answers=answers, operator=operator, programs=programs))
         return
     if not envs:
         raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
@@ -196,9 +195,8 @@ def command(
         if quota:
             server.metrics.show_sandboxes(quota.gauges())
         _warn(state, kept)
-        app = _application(server, sandboxes=quota is not None, alone=workers == 1)
         bound = _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on)
-        _run(server, app, bound)
+        _run(server, _application(server, sandboxes=bool(quota), alone=workers == 1), bound)
 
 
 def _application(server: Server, *, sandboxes: bool, alone: bool) -> ASGIApp:

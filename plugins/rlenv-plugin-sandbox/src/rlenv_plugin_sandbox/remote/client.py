@@ -9,19 +9,17 @@ from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from time import monotonic
-from typing import Any, cast
+from typing import Any
 
-from rlenv import ConfigError, Fault, RlenvError, VerifierFault
+from rlenv import ConfigError, RlenvError, VerifierFault
 from rlenv.sandbox import (
     TIERS,
     ChannelEnded,
-    ChannelError,
     Diagnosis,
     Exit,
     FrameTooLong,
     Profile,
     Tier,
-    rank,
 )
 
 from rlenv_plugin_sandbox.files import checked
@@ -31,6 +29,7 @@ from rlenv_plugin_sandbox.workspace import Leased, Workspaces
 
 from .address import Address
 from .connection import CONNECT_S, SMALL, Answer, Connection, LostConnectionError, Threads
+from .failures import error_in, expected, gone, isolation_in
 from .keys import check_token
 from .payload import (
     HEADER_MOST,
@@ -38,7 +37,6 @@ from .payload import (
     PATH,
     BadPayload,
     end_of,
-    error_of,
     json_object,
     said_of,
     session_name,
@@ -51,18 +49,6 @@ __all__ = ["Remote"]
 _SLACK_S = 30.0  # an answer may take longer than what was asked for
 _WAIT_MOST_S = 86_400.0
 _IDLE_MOST = 1024  # connections that are kept for the next session
-# What the errors of an answer may be, but for faults.
-_OWN_ERRORS: Mapping[str, type[RlenvError]] = {
-    "open": ConfigError,
-    "about": ConfigError,
-    "start": ConfigError,
-    "send": ChannelEnded,
-    "recv": ChannelError,
-}
-
-
-def _gone(what: str) -> Fault:
-    return Fault("unavailable", f"sandbox/remote: {what}", transient=True)
 
 
 class Remote(Workspaces):
@@ -84,7 +70,7 @@ class Remote(Workspaces):
         ca: str | None = None,
         plain_http: bool | None = None,  # noqa: FBT001 - options are named
     ) -> None:
-        self._url = url or os.environ.get("RLENV_SANDBOX_URL", "")
+        self.url = url or os.environ.get("RLENV_SANDBOX_URL", "")
         self._token = os.environ.get("RLENV_SANDBOX_TOKEN", "") if token is None else token
         self._ca = ca
         said = os.environ.get("RLENV_SANDBOX_PLAIN_HTTP", "") == "1"
@@ -104,13 +90,13 @@ class Remote(Workspaces):
             asking = stream.open_stream(f"{PATH}/sessions", self.headers(), body, until=None)
             answer = await self.sent(asking)
             if answer.status != HTTPStatus.OK:
-                raise _expected(self.error_in(answer), "open")
+                raise expected(error_in(answer, self.url), "open")
             said = json_object(answer.body)
             name = session_name(said.get("session"))
-            session = _Session(self, stream, name, _isolation(said, profile), profile)
+            session = _Session(self, stream, name, isolation_in(said, profile), profile)
             is_kept = True
         except BadPayload as error:
-            raise VerifierFault(_gone(f"{self._url}: {error}")) from error
+            raise VerifierFault(gone(f"{self.url}: {error}")) from error
         finally:
             if not is_kept:
                 self.give_back(stream)
@@ -126,9 +112,9 @@ class Remote(Workspaces):
         try:
             return await asking
         except LostConnectionError as error:
-            raise VerifierFault(_gone(f"{self._url}: {error}")) from error
+            raise VerifierFault(gone(f"{self.url}: {error}")) from error
         except ConfigError as error:
-            raise ConfigError(f"no trusted connection to {self._url}: {error}") from error
+            raise ConfigError(f"no trusted connection to {self.url}: {error}") from error
 
     def headers(self) -> dict[str, str]:
         """Make the headers of a request."""
@@ -153,7 +139,7 @@ class Remote(Workspaces):
             found.close()
         if self._address is None:
             check_token(self._token)
-            self._address = Address.parse(self._url, ca=self._ca, plain_http=self._plain_http)
+            self._address = Address.parse(self.url, ca=self._ca, plain_http=self._plain_http)
         return Connection(self._address, self._threads)
 
     def give_back(self, connection: Connection) -> None:
@@ -164,29 +150,6 @@ class Remote(Workspaces):
             self._idle.append(connection)
         else:
             connection.close()
-
-    def error_in(self, answer: Answer) -> RlenvError:
-        """The error that an answer tells, to be raised here."""
-        try:
-            said = json_object(answer.body)
-        except BadPayload:
-            said = {}
-        if "error" in said:
-            found = error_of(said)
-            if isinstance(found, ConfigError) and answer.status in (401, 403, 404):
-                problems = [
-                    f"the sandbox at {self._url} cannot be used: {p}" for p in found.problems
-                ]
-                return ConfigError(*problems)
-            return found
-        told = f"{self._url} answers with status {answer.status}"
-        if answer.status in (401, 403, 404, 405) or 300 <= answer.status < 400:
-            return ConfigError(
-                f"the sandbox at {self._url} cannot be used: {told}, as no server of sandboxes"
-                " does; give the address of `rlenv sandbox`, or of `rlenv serve --sandboxes`, and"
-                " its token"
-            )
-        return VerifierFault(_gone(told))
 
     async def aclose(self) -> None:
         """Hang up."""
@@ -206,43 +169,22 @@ class Remote(Workspaces):
             finally:
                 connection.close()
             if answer.status != HTTPStatus.OK:
-                raise _expected(self.error_in(answer), "about")
+                raise expected(error_in(answer, self.url), "about")
             return json_object(answer.body)
 
         try:
             with ThreadPoolExecutor(1) as pool:  # whoever asks may have an event loop of their own
                 about = pool.submit(asyncio.run, ask()).result()
         except BadPayload as error:
-            return [Diagnosis("server", f"{self._url}: {error}", ok=False)]
+            return [Diagnosis("server", f"{self.url}: {error}", ok=False)]
         except RlenvError as error:
             return [Diagnosis("server", str(error), ok=False)]
         tier = str(about.get("tier"))[:50]
         name = str(about.get("sandbox"))[:100]
         if tier not in TIERS:
-            said = f"the sandbox at {self._url} cannot be used: it reports an unknown tier {tier!r}"
+            said = f"the sandbox at {self.url} cannot be used: it reports an unknown tier {tier!r}"
             return [Diagnosis("server", said, ok=False)]
-        return [Diagnosis("server", f"tier {tier}, by {name} at {self._url}")]
-
-
-def _isolation(said: Mapping[str, Any], profile: Profile) -> Tier:
-    """The tier that a session was given.
-
-    Raises:
-        VerifierFault: it is none, or less than was demanded.
-    """
-    tier = said.get("isolation")
-    if tier not in TIERS or rank(cast("Tier", tier)) < rank(profile.min_isolation):
-        raise VerifierFault(_gone(f"the server gave isolation {str(tier)[:50]!r}"))
-    return cast("Tier", tier)
-
-
-def _expected(error: RlenvError, asked: str) -> RlenvError:
-    """The error of an answer, as one that this request can have."""
-    if isinstance(error, _OWN_ERRORS.get(asked, VerifierFault)):
-        return error
-    if asked in ("send", "recv"):
-        return ChannelEnded(str(error))
-    return error if isinstance(error, VerifierFault) else VerifierFault(_gone(str(error)))
+        return [Diagnosis("server", f"tier {tier}, by {name} at {self.url}")]
 
 
 def _short(frame: bytes, max_bytes: int) -> bytes:
@@ -306,13 +248,13 @@ class _Session(Leased):
                 connection.ask(method, path, remote.headers(), body, most=most, until=until)
             )
             if answer.status != HTTPStatus.OK:
-                raise remote.error_in(answer)
+                raise error_in(answer, remote.url)
             said, parts = unwrap(answer.body)
         except BadPayload as error:
             connection.close()
-            raise _expected(VerifierFault(_gone(str(error))), what) from error
+            raise expected(VerifierFault(gone(str(error))), what) from error
         except RlenvError as error:
-            raise _expected(error, what) from error
+            raise expected(error, what) from error
         finally:
             remote.give_back(connection)
         clock = said.get("clock")
@@ -342,7 +284,8 @@ class _Session(Leased):
         header = {"words": count, "files": names, "cpu_s": cpu_s, "wall_s": wall_s}
         tree = [self.given + END] if self._holds else []
         contents = [content for _, content, _ in given]
-        await self._ask("start", header, stdin, *words, *contents, *tree, seconds=_SLACK_S)
+        pieces = [stdin, *words, *contents, *tree]
+        await self._ask("start", header, *pieces, seconds=_SLACK_S)
         self._received = 0
         self._running = True
         self._began = monotonic()
@@ -382,7 +325,7 @@ class _Session(Leased):
                 )
             return end_of(said.get("exit"), *parts)
         except (VerifierFault, BadPayload) as error:
-            fault = error.fault if isinstance(error, VerifierFault) else _gone(str(error))
+            fault = error.fault if isinstance(error, VerifierFault) else gone(str(error))
             wall = monotonic() - self._began
             return Exit(None, "lost", wall=wall, isolation=self.isolation, fault=fault)
 
