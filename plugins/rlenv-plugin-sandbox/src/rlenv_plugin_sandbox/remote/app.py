@@ -1,6 +1,6 @@
 """The server as an ASGI application: sandboxes of this machine over HTTP/1.1.
 
-docs/reference/sandbox-http.md has the protocol.  A session is one request: its answer stays open
+docs/explanation/sandbox-http.md has the protocol.  A session is one request: its answer stays open
 for as long as the session, so whoever is gone takes the session and its programs along.
 """
 
