@@ -28,7 +28,7 @@ from rlenv_plugin_sandbox.trees import END, longest
 from rlenv_plugin_sandbox.workspace import Leased, Workspaces
 
 from .address import Address
-from .connection import CONNECT_S, SMALL, Answer, Connection, LostConnectionError, Threads
+from .connection import CONNECT_S, SMALL, Answer, Connection, LostConnectionError
 from .failures import error_in, expected, gone, isolation_in
 from .keys import check_token
 from .payload import (
@@ -76,7 +76,6 @@ class Remote(Workspaces):
         said = os.environ.get("RLENV_SANDBOX_PLAIN_HTTP", "") == "1"
         self._plain_http = said if plain_http is None else plain_http
         self._address: Address | None = None
-        self._threads = Threads()
         self._idle: deque[Connection] = deque()
         self._owner = os.getpid()
 
@@ -140,7 +139,7 @@ class Remote(Workspaces):
         if self._address is None:
             check_token(self._token)
             self._address = Address.parse(self.url, ca=self._ca, plain_http=self._plain_http)
-        return Connection(self._address, self._threads)
+        return Connection(self._address)
 
     def give_back(self, connection: Connection) -> None:
         """Keep a connection for the next session, where it is of use."""
@@ -155,7 +154,6 @@ class Remote(Workspaces):
         """Hang up."""
         while self._idle:
             self._idle.popleft().close()
-        self._threads.close()
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """Ask the server what it gives."""

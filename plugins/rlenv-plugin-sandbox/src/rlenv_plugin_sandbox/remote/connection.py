@@ -1,6 +1,6 @@
 """A connection to a server: HTTP/1.1 of the standard library, one request at a time.
 
-``http.client`` waits, so a request runs in a thread.  The event loop keeps the deadline: at its
+``http.client`` waits, so each connection has a thread.  The event loop keeps the deadline: at its
 end, or when the caller is canceled, it shuts the socket down, which ends the thread's wait
 (shutdown(2)).  So a connection may be used by one event loop after another.
 """
@@ -10,13 +10,16 @@ from __future__ import annotations
 import asyncio
 import http.client
 import io
-import os
 import select
 import socket
 import ssl
+import weakref
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -27,14 +30,13 @@ from rlenv_plugin_sandbox.keepalive import stay_aware
 
 from .address import Address
 
-__all__ = ["CONNECT_S", "SMALL", "Answer", "Connection", "LostConnectionError", "Threads"]
+__all__ = ["CONNECT_S", "SMALL", "Answer", "Connection", "LostConnectionError"]
 
 T = TypeVar("T")
 CONNECT_S = 10.0
 SMALL = 1 << 16  # bytes of an answer that is not a result
 _HEAD_MOST = 1 << 18  # bytes of the head of an answer, with all that comes before it
 _LINE_S = 30.0  # for more of an answer that has begun, where there is no deadline
-_THREADS_MOST = 4096
 
 
 class LostConnectionError(ConnectionError):
@@ -54,28 +56,35 @@ class Answer:
     body: bytes
 
 
-class Threads:
-    """Threads for the requests of one process: a fork has none of its parent's."""
+class _Worker:
+    """A thread that does one thing after another; the interpreter does not wait for it at its end.
+
+    The threads of ``concurrent.futures`` are joined there, before anything can close a connection.
+    """
 
     def __init__(self) -> None:
-        self._owner = 0
-        self._pool: ThreadPoolExecutor | None = None
+        self._todo: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        self.end = partial(self._todo.put, None)
+        # The thread knows the queue alone, so that it ends with a connection that nobody closed.
+        Thread(target=_work_off, args=(self._todo,), name="rlenv-remote", daemon=True).start()
+        weakref.finalize(self, self.end).atexit = False
 
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Start this in a thread."""
-        if self._pool is None or self._owner != os.getpid():
-            self._owner = os.getpid()
-            self._pool = ThreadPoolExecutor(_THREADS_MOST, thread_name_prefix="rlenv-remote")
-        made = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        # Where nobody waits any longer, its exception is of no interest.
-        made.add_done_callback(lambda done: done.cancelled() or done.exception())
-        return made
+        """Do this in the thread."""
+        made: Future[T] = Future()
+        self._todo.put((work, made))
+        return asyncio.wrap_future(made)
 
-    def close(self) -> None:
-        """Let the threads end, once they have nothing to do."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._pool.shutdown(wait=False)
-        self._pool = None
+
+def _work_off(todo: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
+    while (item := todo.get()) is not None:
+        work, made = item
+        made.set_running_or_notify_cancel()  # from now on it cannot be canceled
+        try:
+            made.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
+            made.set_exception(error)
+        del item, work, made
 
 
 class _BoundedFile(io.BufferedIOBase):
@@ -138,9 +147,9 @@ class Connection:
         is_lost: it is of no more use.
     """
 
-    def __init__(self, address: Address, threads: Threads) -> None:
+    def __init__(self, address: Address) -> None:
         self._address = address
-        self._threads = threads
+        self._worker: _Worker | None = None
         self._http = address.connect(CONNECT_S)
         self._http.auto_open = 0  # what is sent twice is for the caller to decide
         self._http.response_class = _BoundedResponse
@@ -256,12 +265,18 @@ class Connection:
         self._http.close()
         if self._sock is not None:
             self._sock.close()
+        if self._worker is not None:
+            self._worker.end()
 
     async def _in_thread(self, work: Callable[[], T], until: float | None) -> T:
         if self.is_lost:
             raise LostConnectionError("the connection was lost earlier")
         self._is_busy = True
-        made = self._threads.run(lambda: self._guarded(work))
+        if self._worker is None:
+            self._worker = _Worker()
+        made = self._worker.run(lambda: self._guarded(work))
+        # Where nobody waits any longer, its exception is of no interest.
+        made.add_done_callback(lambda done: done.cancelled() or done.exception())
         left = None if until is None else max(0.0, until - monotonic())
         try:
             done, _ = await asyncio.wait({made}, timeout=left)
