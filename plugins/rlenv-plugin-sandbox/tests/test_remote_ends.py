@@ -194,3 +194,21 @@ def test_a_connection_that_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch
             assert sock.recv(1) == b""
 
     served(meet, Limits(idle_s=0.3))
+
+
+def test_an_interpreter_that_ends_waits_for_no_server() -> None:
+    """It joins the threads of ``concurrent.futures`` before anything can close a connection."""
+    program = """
+import asyncio, socket, threading
+from rlenv.sandbox import Profile
+from rlenv_plugin_sandbox.remote import Remote
+
+sock = socket.create_server(("127.0.0.1", 0))
+url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+opening = Remote(url, "a-token").open(Profile())
+threading.Thread(target=asyncio.run, args=(opening,), daemon=True).start()
+client = sock.accept()[0]
+client.recv(1)
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=SOON, check=False)
+    assert done.returncode == 0

@@ -58,12 +58,12 @@ class Hostile:
                 method, path, _ = first
                 what = "close" if method == "DELETE" else path.rpartition("/")[2]
                 self.heard.append(what)
+                if what == "sessions":
+                    self.stream = client
                 made = self.answer(what)
                 if made is not None:
                     client.sendall(made)
-                if what == "sessions":
-                    self.stream = client
-                elif what == "close":
+                if what == "close":
                     self.stream.sendall(b"0\r\n\r\n")
 
     def end(self) -> None:
