@@ -148,6 +148,10 @@ def api() -> Iterator[str]:
     from rlenv import text
 
     yield from _module(text, 3, "text.")
+    yield "## `rlenv.steps`"
+    from rlenv import steps
+
+    yield from _module(steps, 3, "steps.")
     yield "## `rlenv.sandbox`"
     from rlenv import sandbox
 

@@ -161,7 +161,9 @@ def test_no_distribution_has_an_import_cycle(house: Path, sources: Sources) -> N
     assert {name: modules for name, modules in found.items() if modules} == {}
 
 
-OF_CORE = {f"rlenv.{name}" for name in ("authoring", "hooks", "sandbox", "text", "workers")}
+OF_CORE = {
+    f"rlenv.{name}" for name in ("authoring", "hooks", "sandbox", "steps", "text", "workers")
+}
 
 
 def test_a_plugin_imports_only_the_public_names_of_core(house: Path, sources: Sources) -> None:

@@ -16,7 +16,8 @@ import pytest
 from attrs import frozen
 
 MODULES = (
-    "rlenv", "rlenv.authoring", "rlenv.hooks", "rlenv.sandbox", "rlenv.text", "rlenv.workers",
+    "rlenv", "rlenv.authoring", "rlenv.hooks", "rlenv.sandbox", "rlenv.steps", "rlenv.text",
+    "rlenv.workers",
     "rlenv_cli.console", "rlenv_cli.scores", "rlenv_cli.tickets", "rlenv_testing",
 )  # fmt: skip
 

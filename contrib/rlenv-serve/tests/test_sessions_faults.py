@@ -28,7 +28,7 @@ from counting import (
 from rlenv import Environment
 from rlenv_plugin_agent import Episode
 from rlenv_serve.http.keys import LOCAL, Tenant
-from rlenv_serve.sessions import Sessions, sessions
+from rlenv_serve.sessions import Sessions, ending, sessions
 from rlenv_serve.sessions.actions import END, Action, call, say
 from rlenv_serve.state.journal import EpisodeEnd, JournaledStep, unavailable
 from rlenv_serve.state.memory import MemoryJournal
@@ -221,7 +221,7 @@ def test_an_environment_that_cannot_begin_now_may_bring_an_episode_back_later(
 def test_an_answer_that_is_too_long_is_an_error_and_no_step(
     env: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "LARGEST", 1000)
+    monkeypatch.setattr(ending, "LARGEST", 1000)
 
     async def work() -> None:
         found = make(env, MemoryJournal())

@@ -10,7 +10,7 @@ from .compose.composites import Composite, Slot, composite_of
 from .compose.keys import set_key_source
 from .compose.signatures import Signature, set_signature_source
 from .compose.stages import THINKING, AnyStage, Attempt
-from .engine.engine import Executor, Steps, await_steps, evaluate, run_steps
+from .engine.engine import Evaluation, Executor, await_steps, evaluate, run_steps
 from .engine.plan import Plan
 from .model.errors import ConfigError, TaskError, UnknownTask, reject
 from .model.lazy import lazy
@@ -237,9 +237,7 @@ class Environment:
 
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
         executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
-        verdict = await await_steps(self._steps(attempt, executor))
-        assert verdict is not None
-        return verdict
+        return await await_steps(self._steps(attempt, executor))
 
     def _prepare(self, prompt: Prompt, response: Response) -> Attempt:
         """An attempt, and before the first what else takes a moment: the hash of the code, the
@@ -336,7 +334,7 @@ class Environment:
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _steps(self, attempt: Attempt, executor: Executor | None = None) -> Steps[Verdict]:
+    def _steps(self, attempt: Attempt, executor: Executor | None = None) -> Evaluation[Verdict]:
         steps = evaluate(self._plan, attempt, executor or self._executor, self.fingerprint)
         verdict = yield from steps
         if self._observers is not None:

@@ -6,7 +6,7 @@ import pytest
 from attrs import frozen
 from rlenv import Attempt, Environment, Pipeline, Slot, Task
 from rlenv.compose.composites import Combined, Composite
-from rlenv.engine.engine import Await, GroupBarrier, evaluate
+from rlenv.engine.engine import GroupBarrier, evaluate
 from rlenv.engine.plan import Plan
 from rlenv.model.values import Fault, Outcome, StageResult
 
@@ -51,7 +51,7 @@ class Table:
         return StageResult(slot.path, Outcome(score), None, took)
 
     def wait(self, slot, seconds):
-        got = yield Await((slot.path, seconds))
+        got = yield slot.path, seconds
         return got
 
 
@@ -65,8 +65,8 @@ def walk(root, executor, known=(), *, grouped=False):
     try:
         asked = next(steps)
         while True:
-            waited.append(asked if isinstance(asked, GroupBarrier) else asked.future)
-            path = asked.slot.path if isinstance(asked, GroupBarrier) else asked.future[0]
+            waited.append(asked)
+            path = asked.slot.path if isinstance(asked, GroupBarrier) else asked[0]
             score, took = executor.rows[path]
             asked = steps.send(StageResult(path, Outcome(score), None, took))
     except StopIteration as stop:

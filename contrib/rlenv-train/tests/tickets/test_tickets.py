@@ -220,7 +220,7 @@ def test_many_callbacks_come_once_and_do_not_slow_others(env, path):
 def test_a_row_of_other_types_hides_no_other_ticket(env, path):
     with Tickets(env, path, judges=0) as tickets:
         odd, stuck, sound = (tickets.submit("3?", text) for text in "333")
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE tickets SET asked = CAST(x'ff' AS TEXT) WHERE id = ?", (odd.id,))
         db.execute("UPDATE tickets SET state = x'00', verdict = 7 WHERE id = ?", (stuck.id,))
     with Tickets(env, path) as tickets:
@@ -276,7 +276,7 @@ TYPED = "CREATE TABLE tickets (id)"
 
 
 def hostile(path, **changes):
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         for column, value in changes.items():
             db.execute(f"UPDATE tickets SET {column} = ?", (value,))
 
@@ -371,7 +371,7 @@ def test_a_file_of_an_earlier_release_is_read(env, path):
 
 
 def test_a_file_of_something_else_of_others_or_behind_a_link_is_rejected(env, tmp_path):
-    with sqlite3.connect(tmp_path / "other") as db:
+    with closing(sqlite3.connect(tmp_path / "other")) as db, db:
         db.execute(TYPED)
     (tmp_path / "text").write_text("no database " * 100)
     (tmp_path / "open").touch()

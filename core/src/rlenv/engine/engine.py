@@ -1,18 +1,18 @@
 """The one algorithm: run the steps of a plan, one stage at a time, and fold the results into a
 verdict.
 
-``evaluate`` is a generator.  What a process can do at once, it does on the spot; what must wait (a
-worker, the caller's loop, a group) it yields as a ``Step``, and the drivers differ only in how they
-wait.  Every stage's result goes into the attempt's log, so an evaluation can be stopped in one
-process and taken up in another: the log is replayed there, and the evaluation goes on where it
-ended.
+``evaluate`` is a generator, of the ``Steps`` that ``rlenv.steps`` runs.  What a process can do at
+once, it does on the spot; what must wait (a worker, the caller's loop, a group) it yields, and the
+drivers differ only in how they wait.  Every stage's result goes into the attempt's log, so an
+evaluation can be stopped in one process and taken up in another: the log is replayed there, and the
+evaluation goes on where it ended.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, Union
+from collections.abc import Awaitable, Callable, Generator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
 from rlenv.compose.composites import Combined, Fold
 from rlenv.compose.stages import Attempt
@@ -22,16 +22,74 @@ from .checks import declared, fault_of, faulted
 from .plan import CompiledSlot, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from concurrent.futures import Future
+    from concurrent.futures import Future as ThreadFuture
 
 T = TypeVar("T")
 
 
-class Await(NamedTuple):
-    """The steps go on with what this future or awaitable comes to."""
+class Future(Protocol):
+    """A future of another thread or process, as ``concurrent.futures`` has them."""
 
-    future: Future[Any] | Awaitable[object]
+    def result(self) -> object:
+        """Return what it came to, blocking this thread until it is there."""
+
+
+Waited: TypeAlias = Union[Future, Awaitable[object]]
+Steps: TypeAlias = Generator[Waited, object, T]  # they are sent what each of them came to
+
+
+def wait(waited: Awaitable[T]) -> Steps[T]:
+    """Wait for one awaitable, as ``found = yield from wait(awaitable)``."""
+    return (yield waited)  # type: ignore[return-value]
+
+
+def result_of(waited: Waited) -> object:
+    """Return what a future comes to, blocking this thread."""
+    return waited.result()  # type: ignore[union-attr]
+
+
+def run_steps(steps: Steps[T], blocking: Callable[[Waited], object] = result_of) -> T:
+    """Run steps to their end in this thread, and return what they return.
+
+    Args:
+        steps: they are thrown what ``blocking`` raises.
+        blocking: waits for what they yield, and returns what that came to; by default they yield
+            futures.
+    """
+    try:
+        waited = next(steps)
+        while True:
+            try:
+                found = blocking(waited)
+            except BaseException as error:  # noqa: BLE001 - the steps decide
+                waited = steps.throw(error)
+            else:
+                waited = steps.send(found)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+async def await_steps(steps: Steps[T]) -> T:
+    """Run steps to their end and return what they return; the event loop is free while they wait.
+
+    Args:
+        steps: they are thrown what is raised while they wait, a cancellation included.
+    """
+    try:
+        waited = next(steps)
+        from asyncio import wrap_future  # not before the first that waits: see test_import
+        from concurrent.futures import Future as ThreadFuture
+
+        while True:
+            try:
+                is_future = isinstance(waited, ThreadFuture)
+                found = await (wrap_future(waited) if is_future else waited)  # type: ignore[arg-type,misc]
+            except BaseException as error:  # noqa: BLE001 - the steps decide
+                waited = steps.throw(error)
+            else:
+                waited = steps.send(found)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
 
 
 class GroupBarrier:
@@ -41,20 +99,26 @@ class GroupBarrier:
     """
 
     def __init__(self, slot: CompiledSlot, attempt: Attempt) -> None:
-        from concurrent.futures import Future
+        from concurrent.futures import Future as ThreadFuture
 
         self.slot = slot
         self.attempt = attempt
-        self.future: Future[StageResult] = Future()
+        self.future: ThreadFuture[StageResult] = ThreadFuture()
+
+    def result(self) -> StageResult:
+        return self.future.result()
 
 
 class NotLocal:
     """The next stage runs in another process, where the steps go on."""
 
+    def result(self) -> StageResult:
+        raise RuntimeError("the steps go on in another process")
 
-Step: TypeAlias = Union[Await, GroupBarrier, NotLocal]
-Steps: TypeAlias = Generator[Step, Any, T]  # it is sent what each step waited for
-Checked: TypeAlias = Union[StageResult, Steps[StageResult]]
+
+# Steps that trust what they are sent; they wait for a GroupBarrier or NotLocal, too.
+Evaluation: TypeAlias = Generator[Waited, Any, T]
+Checked: TypeAlias = Union[StageResult, Evaluation[StageResult]]
 
 
 class Executor(Protocol):
@@ -67,37 +131,14 @@ class Executor(Protocol):
         """
 
 
-def future_of(step: Step) -> Future[object]:
+def future_of(step: Waited) -> ThreadFuture[Any]:
     """What a step of the caller's process waits for."""
-    return step.future  # type: ignore[union-attr,return-value]
+    return step.future if type(step) is GroupBarrier else step  # type: ignore[return-value]
 
 
-def run_steps(steps: Steps[T]) -> T:
-    """Run the steps to their end, blocking this thread while they wait."""
-    try:
-        step = next(steps)
-        while True:
-            step = steps.send(future_of(step).result())
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-
-
-async def await_steps(steps: Steps[T]) -> T | None:
-    """The same, leaving the loop free while they wait; None where they go on in another process."""
-    try:
-        step = next(steps)
-        while type(step) is Await:
-            from asyncio import wrap_future
-            from concurrent.futures import Future
-
-            future = step.future
-            step = steps.send(await (wrap_future(future) if isinstance(future, Future) else future))
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-    return None
-
-
-def evaluate(plan: Plan, attempt: Attempt, executor: Executor, fingerprint: str) -> Steps[Verdict]:
+def evaluate(
+    plan: Plan, attempt: Attempt, executor: Executor, fingerprint: str
+) -> Evaluation[Verdict]:
     """Run the whole plan and return the Verdict."""
     end, results = yield from composed(plan.root, attempt, executor, plan.root.timeout)
     return Verdict(
@@ -112,7 +153,7 @@ def evaluate(plan: Plan, attempt: Attempt, executor: Executor, fingerprint: str)
 
 def composed(
     parent: CompiledSlot, attempt: Attempt, executor: Executor, seconds: float
-) -> Steps[tuple[Combined, tuple[StageResult, ...]]]:
+) -> Evaluation[tuple[Combined, tuple[StageResult, ...]]]:
     """Run a composite; what it came to, and the results of its children."""
     fold = parent.stage.fold()
     results: list[StageResult] = []

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from rlenv.compose.stages import Attempt
-from rlenv.engine.engine import GroupBarrier, Step, Steps, future_of, run_steps
+from rlenv.engine.engine import Evaluation, GroupBarrier, Waited, future_of, run_steps
 from rlenv.model.values import Verdict
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Row: TypeAlias = Union[Attempt, Verdict]  # a verdict where there is nothing to run: an input fault
-Evaluate: TypeAlias = Callable[..., Steps[Verdict]]  # of an Attempt and maybe an Executor
+Evaluate: TypeAlias = Callable[..., Evaluation[Verdict]]  # of an Attempt and maybe an Executor
 Numbered: TypeAlias = Iterator[tuple[int, Verdict]]
 
 IN_FLIGHT = 256
@@ -74,7 +74,7 @@ def concurrent(
             running.
     """
     ready: SimpleQueue[int] = SimpleQueue()
-    flying: dict[int, tuple[Steps[Verdict], Step]] = {}  # with what it waits for
+    flying: dict[int, tuple[Evaluation[Verdict], Waited]] = {}  # with what it waits for
     numbered = enumerate(rows)
     more = True
     try:
@@ -108,7 +108,7 @@ def concurrent(
             future_of(step).cancel()
 
 
-def _judge_group(waiting: list[Step], executor: CallerExecutor) -> None:
+def _judge_group(waiting: list[Waited], executor: CallerExecutor) -> None:
     """Where all wait for a group, let the first stage that is waited for judge the attempts that
     wait for it.
     """

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from rlenv.compose.stages import Attempt
 from rlenv.engine.checks import check_awaited, check_group_now, check_now, faulted, group_awaited
-from rlenv.engine.engine import Await, Checked, Steps
+from rlenv.engine.engine import Checked, Evaluation
 from rlenv.engine.plan import CompiledSlot
 from rlenv.model.values import StageResult
 
@@ -78,7 +78,9 @@ class AsyncExecutor(CallerExecutor):
 
     hire: Callable[[], WorkerExecutor] = field(kw_only=True)
 
-    def check(self, slot: CompiledSlot, attempt: Attempt, seconds: float) -> Steps[StageResult]:
+    def check(
+        self, slot: CompiledSlot, attempt: Attempt, seconds: float
+    ) -> Evaluation[StageResult]:
         if slot.place == "caller":
             return (yield from _on_loop(slot, attempt, seconds))
         inline = slot.place == "inline"
@@ -88,40 +90,40 @@ class AsyncExecutor(CallerExecutor):
             return (yield from _in_turn(slot, attempt))
         from .event_loop import off_loop
 
-        workers = None if small else self.workers or (yield Await(off_loop(self.hire)))
+        workers = None if small else self.workers or (yield off_loop(self.hire))
         if workers is not None and not (inline and slot in workers.left):
             from rlenv.workers.values import refused
 
             here = workers.pools and attempt.size(SENT_HERE) <= SENT_HERE
             send = partial(workers.submit, attempt, slot, None)
             unsent = refused("pool", "it took too long to pickle")
-            sent = (yield Await(off_loop(send, 1, lost=unsent))) if not here else send()
-            reply = yield Await(sent)
+            sent = (yield off_loop(send, 1, lost=unsent)) if not here else send()
+            reply = yield sent
             if not (inline and getattr(reply, "kind", "") in _UNSENT):
                 workers.learn(attempt, slot, reply)
                 return attempt.known.pop(0)
         seconds = slot.allowed(attempt, seconds) + (0.0 if slot.warm else IMPORTS)
         late = faulted(slot, "timeout", f"no outcome within {seconds:g} s", seconds)
         work = partial(check_now, slot, attempt, ())
-        result: StageResult = yield Await(off_loop(work, seconds=seconds, lost=late))
+        result: StageResult = yield off_loop(work, seconds=seconds, lost=late)
         slot.warm = not slot.waits  # the first check may import much
         return result
 
 
-def _in_turn(slot: CompiledSlot, attempt: Attempt) -> Steps[StageResult]:
+def _in_turn(slot: CompiledSlot, attempt: Attempt) -> Evaluation[StageResult]:
     """Check on the caller's loop; where checks have held it for long, after the next turn of it."""
     import asyncio
 
     loop = asyncio.get_running_loop()
     while (began := _turns.get(loop)) is not None and perf_counter() - began > HELD:
-        yield Await(asyncio.sleep(0))
+        yield asyncio.sleep(0)
     if began is None:  # the first check of this turn
         _turns[loop] = perf_counter()
         loop.call_soon(_turns.pop, loop, None)
     return check_now(slot, attempt)
 
 
-def _on_loop(slot: CompiledSlot, attempt: Attempt, seconds: float) -> Steps[StageResult]:
+def _on_loop(slot: CompiledSlot, attempt: Attempt, seconds: float) -> Evaluation[StageResult]:
     from .event_loop import shared_loop
 
-    return (yield Await(shared_loop.submit(slot, partial(check_awaited, slot, attempt), seconds)))  # type: ignore[no-any-return]
+    return (yield shared_loop.submit(slot, partial(check_awaited, slot, attempt), seconds))  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from rlenv.compose.stages import Attempt
 from rlenv.engine.checks import faulted
-from rlenv.engine.engine import Await, Steps
+from rlenv.engine.engine import Evaluation
 from rlenv.engine.plan import CompiledSlot, Plan
 from rlenv.model.errors import reject
 from rlenv.model.values import StageResult
@@ -97,9 +97,11 @@ class WorkerExecutor:
         decode = self._decode[env]
         return self.pool(size, env).stream(program, payloads, decode, self._limits)
 
-    def check(self, slot: CompiledSlot, attempt: Attempt, size: int | None) -> Steps[StageResult]:
+    def check(
+        self, slot: CompiledSlot, attempt: Attempt, size: int | None
+    ) -> Evaluation[StageResult]:
         """Steps to the result of ``slot``, at which the attempt is, from a pool of this size."""
-        self.learn(attempt, slot, (yield Await(self.submit(attempt, slot, size))))
+        self.learn(attempt, slot, (yield self.submit(attempt, slot, size)))
         return attempt.known.pop(0)
 
     def submit(self, attempt: Attempt, slot: CompiledSlot, size: int | None) -> Future[Reply]:

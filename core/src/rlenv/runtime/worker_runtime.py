@@ -8,11 +8,19 @@ import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rlenv.compose.stages import Attempt
 from rlenv.engine.checks import check_awaited, check_group_now, check_now, declared, faulted
-from rlenv.engine.engine import Await, Checked, NotLocal, Step, Steps, await_steps, composed
+from rlenv.engine.engine import (
+    Checked,
+    Evaluation,
+    GroupBarrier,
+    NotLocal,
+    Waited,
+    await_steps,
+    composed,
+)
 from rlenv.engine.plan import CompiledSlot, Plan
 from rlenv.model.errors import reject
 from rlenv.model.values import Outcome, StageResult
@@ -20,6 +28,8 @@ from rlenv.model.values import Outcome, StageResult
 from .budget import Meter
 from .pickling import pickled
 from .serialization import Wire, decode_attempt, decode_result, encode_result, pack
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -149,7 +159,7 @@ class RuntimeExecutor:
             return _wait(NotLocal())
         seconds = slot.allowed(attempt, seconds)
         if self.runner.is_async:
-            return _wait(Await(self._awaited(slot, attempt, seconds)))
+            return _wait(self._awaited(slot, attempt, seconds))
         self.begin(slot, seconds)
         return self._ended(slot, self._checked(slot, attempt, seconds))
 
@@ -218,9 +228,20 @@ class RuntimeExecutor:
         return sent, *results
 
 
-def _wait(step: Step) -> Steps[StageResult]:
+def _wait(step: Waited) -> Evaluation[StageResult]:
     result: StageResult = yield step
     return result
+
+
+def _until_elsewhere(steps: Evaluation[T]) -> Evaluation[T | None]:
+    """The same steps, which end with None where they go on in the caller's process."""
+    try:
+        step = next(steps)
+        while type(step) not in (NotLocal, GroupBarrier):
+            step = steps.send((yield step))
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+    return None
 
 
 class Runner:
@@ -252,7 +273,7 @@ class Runner:
 
     async def arun(self, payload: Wire, report: SlotReport) -> Wire:
         executor = RuntimeExecutor(self, report, payload)
-        end = await await_steps(self._steps(executor.attempt, executor))
+        end = await await_steps(_until_elsewhere(self._steps(executor.attempt, executor)))
         return executor.progress(ended=end is not None)
 
 

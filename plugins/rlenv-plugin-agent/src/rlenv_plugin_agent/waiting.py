@@ -1,9 +1,7 @@
-"""Work that sometimes waits, written once: steps that yield what they wait for, and two ways to run
-them.
+"""The loop in the background, for steps that wait where no event loop runs.
 
-Run without an event loop, steps that wait for nothing cost no more than a call.  What they do wait
-for runs on one loop in the background, so that connections of tools outlive a step, also in a
-notebook.
+``rlenv.steps`` says what steps are.  What they wait for runs on this one loop, so that connections
+of tools outlive a step, also in a notebook.
 """
 
 from __future__ import annotations
@@ -11,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Coroutine
 from inspect import isawaitable
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
+
+from rlenv.steps import Steps, Waited, run_steps
 
 T = TypeVar("T")
-# They are sent what each awaitable came to.
-Waits: TypeAlias = Generator[Awaitable[object], object, T]
-
 _lock = threading.Lock()
 # By process, since a fork has no threads.
 _loops: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
@@ -30,12 +27,7 @@ def has_loop() -> bool:
     return asyncio.events._get_running_loop() is not None  # `asyncio` exports it, for loops
 
 
-def wait(found: Awaitable[T]) -> Waits[T]:
-    """What this comes to."""
-    return cast("T", (yield found))
-
-
-def result_of(found: Awaitable[T] | T) -> Waits[T]:
+def result_of(found: Awaitable[T] | T) -> Steps[T]:
     """What this is, or comes to."""
     return cast("T", (yield found)) if isawaitable(found) else found
 
@@ -54,31 +46,15 @@ def at_once(work: Coroutine[object, object, T]) -> T:
     raise RuntimeError("it waits for something: await it")
 
 
-def run(steps: Waits[T]) -> T:
+def run(steps: Steps[T]) -> T:
     """Run the steps to their end and return what they return, blocking this thread while they
     wait.
     """
-    return at_once(_driven(steps, _blocking))
+    return run_steps(steps, _wait_for_any)
 
 
-async def arun(steps: Waits[T]) -> T:
-    """The same for callers with an event loop, which stays free while the steps wait."""
-    return await _driven(steps, _awaited)
-
-
-async def _driven(steps: Waits[T], waiter: Callable[[Awaitable[object]], Awaitable[object]]) -> T:
-    """The steps, which are sent what the waiter makes of each awaitable."""
-    try:
-        awaited = next(steps)
-        while True:
-            try:
-                found = await waiter(awaited)
-            except BaseException as error:  # noqa: BLE001 - the steps decide
-                awaited = steps.throw(error)
-            else:
-                awaited = steps.send(found)
-    except StopIteration as stop:
-        return cast("T", stop.value)
+def _wait_for_any(waited: Waited) -> object:
+    return wait_for(cast("Awaitable[object]", waited))
 
 
 def wait_for(awaited: Awaitable[T]) -> T:
@@ -103,11 +79,6 @@ def may_wait() -> None:
     """
     if os.getpid() in _loops and _loops[os.getpid()][1] is threading.current_thread():
         raise RuntimeError("this is async code already: await arollout, areset or astep")
-
-
-async def _blocking(awaited: Awaitable[T]) -> T:
-    """What this comes to; nothing else runs in this thread meanwhile."""
-    return wait_for(awaited)
 
 
 async def _awaited(awaited: Awaitable[T]) -> T:

@@ -9,7 +9,7 @@ from typing import Literal
 from attrs import frozen
 from rlenv import Fault, Verdict
 
-from rlenv_serve.state.journal import Entry, EpisodeEnd, JournaledStep
+from rlenv_serve.state.journal import Entry, EpisodeEnd, Journal, JournaledStep
 from rlenv_serve.verdicts import decode_verdict, encode_verdict
 
 from .actions import END
@@ -68,6 +68,18 @@ def end_of_lost(entry: Entry, why: str) -> tuple[JournaledStep, EpisodeEnd]:
     answer = Answer(number, done=True, stop=STOP, fault=STOP)
     taken = JournaledStep(number, END.to_json(), answer.to_json())
     return taken, EpisodeEnd(STOP, encode_verdict(verdict))
+
+
+async def end_lost(journal: Journal, entry: Entry | None, why: str) -> None:
+    """End an episode that no server can go on with, so that it counts as open no longer.
+
+    Args:
+        journal: of the episode.
+        entry: of the episode; None where it was removed.
+        why: it cannot go on.
+    """
+    if entry and not entry.ended:
+        await journal.commit(entry.begun.id, *end_of_lost(entry, why))
 
 
 def status_of(entry: Entry, admission: Admission) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Sequence
@@ -39,6 +40,26 @@ def lost_reason(begun: EpisodeStart, served: Served | None) -> str:
     if task is None:
         return "its task is no longer there"
     return "" if served.digest(task) == begun.task_digest else "its task has changed"
+
+
+async def replay_within(
+    seconds: float, begun: EpisodeStart, served: Served | None, steps: Sequence[JournaledStep]
+) -> Session:
+    """Do the same as ``replay``, or give up.
+
+    Args:
+        seconds: for the whole.
+        begun: as of ``replay``.
+        served: as of ``replay``.
+        steps: as of ``replay``.
+
+    Raises:
+        Problem: 503 when it took longer; as ``replay`` besides.
+    """
+    try:
+        return await asyncio.wait_for(replay(begun, served, steps), seconds)
+    except TimeoutError:
+        raise begin_failed(begun, f"it took more than {seconds:g} s") from None
 
 
 async def replay(

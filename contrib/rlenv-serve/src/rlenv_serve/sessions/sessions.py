@@ -14,7 +14,6 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from rlenv import Task, Verdict
-from rlenv_plugin_agent.rollouts.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.keys import Tenant
@@ -30,9 +29,10 @@ from .actions import END, Action
 from .admission import Admission
 from .answers import Answer
 from .background import create_detached_task
-from .lost import end_of_lost, is_lost, reason_of
-from .problems import FINISHED, LOST, EpisodeLost, begin_failed
-from .replay import replay
+from .ending import report_end, step_of
+from .lost import end_lost, is_lost, reason_of
+from .problems import FINISHED, LOST, EpisodeLost
+from .replay import replay_within
 from .session import Session, asked_for, find_answer
 
 T = TypeVar("T")
@@ -42,7 +42,6 @@ ATTEMPTS = 20  # times that a step is taken anew since another process took one 
 # seconds for the steps that run when the server ends; what they do is not journaled after that
 LAST = 10.0
 ARCHIVE = 1.0  # seconds that the answer to the last step waits for the store of trajectories
-LARGEST = 32 << 20  # bytes of the answer to one step
 
 
 class Sessions:
@@ -275,9 +274,7 @@ class Sessions:
         return await asyncio.shield(create_detached_task(work, self._running))
 
     async def _begin(self, tenant: Tenant, begun: EpisodeStart) -> Session:
-        """The journal has it first, so that episodes that hang while they begin count to the limit
-        of their tenant.
-        """
+        """Begin in the journal first, so that one that hangs counts to its tenant's limit."""
         async with self._alone(begun.id):
             kept = await self.admission.begin(begun)
             if kept.id == begun.id:
@@ -296,9 +293,7 @@ class Sessions:
         return await self._begun_again(kept)
 
     async def _begun_again(self, begun: EpisodeStart) -> Session:
-        """An episode that has ended, as it was when it began: what the same request is answered
-        once more.
-        """
+        """Return an ended episode as it was when it began: the answer to the same request."""
         session = await self._replay(begun, ())
         await session.close()
         return session
@@ -333,11 +328,8 @@ class Sessions:
         return session
 
     async def _replay(self, begun: EpisodeStart, steps: Sequence[JournaledStep]) -> Session:
-        playing = replay(begun, self._catalog.get(begun.environment), steps)
-        try:
-            return await asyncio.wait_for(playing, self._limits.deadline)
-        except TimeoutError:
-            raise begin_failed(begun, f"it took more than {self._limits.deadline:g} s") from None
+        served = self._catalog.get(begun.environment)
+        return await replay_within(self._limits.deadline, begun, served, steps)
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
         for attempt in range(ATTEMPTS):
@@ -353,7 +345,7 @@ class Sessions:
                 if old := find_answer(kept, action, key):
                     return old
                 if isinstance(problem, EpisodeLost) and problem.final:
-                    await self._end_lost(tenant, id, problem.why)
+                    await end_lost(self._journal, await self.find(tenant, id), problem.why)
                 raise
             async with session.lock:
                 if self._live.get(id) is not session:  # it was let go of while this waited
@@ -373,14 +365,7 @@ class Sessions:
         """The step, played and in the journal; None where another process took one meanwhile."""
         try:
             answer = await session.play(action, self._limits.deadline)
-            taken = JournaledStep(answer.number, action.to_json(), answer.to_json(), key)
-            if len(taken.answer) > LARGEST:
-                raise Problem(
-                    500,
-                    "answer_too_large",
-                    f"the environment answered with {len(taken.answer):,} bytes, and at most"
-                    f" {LARGEST:,} are taken: it was not taken",
-                )
+            taken = step_of(answer, action, key)
             end = session.end if answer.done else None
             is_kept = await self._journal.commit(session.id, taken, end)
         except BaseException:
@@ -390,28 +375,13 @@ class Sessions:
             await self._evict(session)
             return None
         session.taken.append(taken)
-        if end and (verdict := session.episode.verdict):
-            self._metrics.verdict(session.served.name, verdict)
-            if self._metrics.trace:
-                about = {
-                    "gen_ai.agent.name": session.begun.agent or None,
-                    "gen_ai.conversation.id": session.id,
-                    "rlenv.environment": session.served.name,
-                    "rlenv.task.id": session.begun.task,
-                    "rlenv.tenant": session.begun.tenant or None,
-                }
-                self._metrics.trace(episode_span(session.episode), about)
+        if end:
+            report_end(session, self._metrics)
             await self._evict(session)
             await asyncio.wait(
                 [create_detached_task(self._archive.bring(), self._running)], timeout=ARCHIVE
             )
         return answer
-
-    async def _end_lost(self, tenant: Tenant, id: str, why: str) -> None:  # noqa: A002 - as above
-        """End an episode that no server can go on with, so that it counts as open no longer."""
-        entry = await self.find(tenant, id)
-        if entry and not entry.ended:
-            await self._journal.commit(id, *end_of_lost(entry, why))
 
     async def _finish_removal(self, id: str) -> None:  # noqa: A002 - as above
         async with self._alone(id):  # it may still begin

@@ -8,6 +8,7 @@ from inspect import isawaitable
 from typing import TypeAlias
 
 from rlenv import VerifierFault
+from rlenv.steps import Steps, wait
 
 from rlenv_plugin_agent.errors import ToolError, error_text
 from rlenv_plugin_agent.messages import Message, text_of
@@ -15,7 +16,7 @@ from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.observations import CALLS, Asked, Observe, Said, answer_calls
 from rlenv_plugin_agent.tools.tool import Function, Tool
-from rlenv_plugin_agent.waiting import Waits, at_once, has_loop, wait
+from rlenv_plugin_agent.waiting import at_once, has_loop
 
 from .harness import Harness
 from .ledger import Ledger
@@ -38,7 +39,7 @@ class EpisodeAnswers:
     _is_plain: bool
     _user: Callable[..., object] | None
 
-    def _called(self, asked: Sequence[Asked]) -> Waits[Said]:
+    def _called(self, asked: Sequence[Asked]) -> Steps[Said]:
         """Return an observation for each call, without an event loop where no tool needs one."""
         named = [each for call in asked if (each := self.named.get(call["name"]))]
         aside = [each for each in named if each.where != "inline"]
@@ -77,7 +78,7 @@ class EpisodeAnswers:
         except TimeoutError:
             return error_text("timeout", asked["name"], "the time of the episode is over")
 
-    def _ask(self, value: object) -> Waits[tuple[list[Message], Info]]:
+    def _ask(self, value: object) -> Steps[tuple[list[Message], Info]]:
         """Return what the user answers, as a message and as it is."""
         assert self._user is not None
         found = yield from answer_of_user(self._user, value, self.ledger.left)
@@ -88,7 +89,7 @@ class EpisodeAnswers:
         return [*answers], {"observation": found}
 
 
-def answer_of_user(user: Function, said: object, seconds: float | None) -> Waits[object]:
+def answer_of_user(user: Function, said: object, seconds: float | None) -> Steps[object]:
     """Return what the user returns; where they raise, an error that the policy sees.
 
     Args:

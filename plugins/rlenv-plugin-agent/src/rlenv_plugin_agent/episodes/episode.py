@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
+from rlenv.steps import Steps, await_steps, wait
 
 from rlenv_plugin_agent.contexts import Count, Record, Views, counter, guarded
 from rlenv_plugin_agent.errors import EpisodeError, UnreachableTask, fault_of
@@ -37,7 +38,7 @@ from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.observations import Call, Observe
 from rlenv_plugin_agent.tools.subagent import Actor
 from rlenv_plugin_agent.tools.tool import Tool, ToolSource, open_tools
-from rlenv_plugin_agent.waiting import Waits, arun, result_of, run, wait
+from rlenv_plugin_agent.waiting import result_of, run
 
 from .answers import EpisodeAnswers, Info
 from .config import Config
@@ -127,7 +128,7 @@ class Episode(
 
     # -- observe, act, observe, verify ------------------------------------------------------------
 
-    def _turn(self, action: Action, evaluate: Evaluate) -> Waits[Step]:
+    def _turn(self, action: Action, evaluate: Evaluate) -> Steps[Step]:
         """The policy acts, tools or the user answer, and at the end the stages judge."""
         reply = self._replied(action)
         message = self._act(reply)
@@ -180,7 +181,7 @@ class Episode(
         self.view = ReadOnlyList(shown) if same else read_only_messages(shown)
         return "context" if budget is not None and not self.view else None
 
-    def _verify(self, evaluate: Evaluate, answers: list[Message], info: Info) -> Waits[Step]:
+    def _verify(self, evaluate: Evaluate, answers: list[Message], info: Info) -> Steps[Step]:
         """The stages judge the conversation, and the final state where they take it."""
         assert self.task is not None
         yield from self._shut()
@@ -207,14 +208,14 @@ class Episode(
         info |= {"verdict": verdict, "stop": self.stop}
         return Step(answers, verdict.value, self.stop in TERMINATED, self.stop in TRUNCATED, info)
 
-    def _fail(self, fault: Fault) -> Waits[Step]:
+    def _fail(self, fault: Fault) -> Steps[Step]:
         """End the episode unscored, since the environment failed."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
         self.verdict = verdict_of_fault(self.env, fault)
         yield from self._leave()
         return self._end(self.verdict, [], {})
 
-    def _begin(self, task: Task | str, seed: int) -> Waits[tuple[list[Message], Info]]:
+    def _begin(self, task: Task | str, seed: int) -> Steps[tuple[list[Message], Info]]:
         yield from self._leave()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
         self.seed = seed
@@ -258,7 +259,7 @@ class Episode(
         self._look()
         return copies(self.view), info
 
-    def _open(self, task: Task) -> Waits[Info]:
+    def _open(self, task: Task) -> Steps[Info]:
         """Ask the user for the first turn, if there is a user."""
         if (answering := self.harness.answering) is None:
             return {}
@@ -270,7 +271,7 @@ class Episode(
             self.messages = [*map(read_only_message, user_said(self.messages, text_of(found)))]
         return {"observation": found}
 
-    def _leave(self) -> Waits[None]:
+    def _leave(self) -> Steps[None]:
         """Give back what the episode holds."""
         yield from self._shut()
         held = self._held
@@ -281,7 +282,7 @@ class Episode(
             with suppress(Exception):  # the verdict stands
                 yield from wait(held.close())
 
-    def _shut(self) -> Waits[None]:
+    def _shut(self) -> Steps[None]:
         """Close what tools have open: while the stages judge, nothing of the policy runs."""
         self._context.parts.pop(Actor, None)
         opened = self._opened
@@ -300,7 +301,7 @@ class Episode(
         actor.tools = lambda: self.named
         self._context.parts[Actor] = actor
 
-    def _cut(self, stop: Stop, evaluate: Evaluate) -> Waits[Step]:
+    def _cut(self, stop: Stop, evaluate: Evaluate) -> Steps[Step]:
         if self.task is None or self.stop:
             raise RuntimeError("no episode runs: call reset")
         self.stop = stop
@@ -354,7 +355,7 @@ class Episode(
             task: as for ``reset``.
             seed: as for ``reset``.
         """
-        return await arun(self._begin(task, seed))
+        return await await_steps(self._begin(task, seed))
 
     def step(self, action: Action) -> Step:
         """Let the policy act: it is answered, or the episode ends and is judged.
@@ -371,7 +372,7 @@ class Episode(
 
     async def astep(self, action: Action) -> Step:
         """Do what ``step`` does, with an event loop."""
-        return await arun(self._turn(action, self.env.aevaluate))
+        return await await_steps(self._turn(action, self.env.aevaluate))
 
     def truncate(self, stop: Stop = "timeout") -> Step:
         """End the episode at a limit of the caller's, and judge it as it is.
@@ -383,7 +384,7 @@ class Episode(
 
     async def atruncate(self, stop: Stop = "timeout") -> Step:
         """Do what ``truncate`` does, with an event loop."""
-        return await arun(self._cut(stop, self.env.aevaluate))
+        return await await_steps(self._cut(stop, self.env.aevaluate))
 
     def close(self) -> None:
         """Give back what an episode that has not ended holds.  May be called twice."""
@@ -391,7 +392,7 @@ class Episode(
 
     async def aclose(self) -> None:
         """Do what ``close`` does, with an event loop."""
-        await arun(self._leave())
+        await await_steps(self._leave())
 
     def __exit__(self, *raised: object) -> None:
         self.close()

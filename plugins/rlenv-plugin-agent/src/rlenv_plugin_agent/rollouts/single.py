@@ -10,6 +10,7 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from attrs import frozen
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict
+from rlenv.steps import Steps, await_steps, wait
 
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.contexts import Count
@@ -26,7 +27,7 @@ from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import Action, Message, copies
 from rlenv_plugin_agent.tools.observations import Observe
 from rlenv_plugin_agent.tools.subagent import Actor, Child, begun
-from rlenv_plugin_agent.waiting import Waits, arun, may_wait, run, wait
+from rlenv_plugin_agent.waiting import may_wait, run
 
 from .samples import Sample, samples_of
 
@@ -140,12 +141,12 @@ async def arollout(
         seed: as for ``rollout``.
         **how: as for ``rollout``.
     """
-    return await arun(_played(Episode(env, **how), task, policy, seed, env.aevaluate))
+    return await await_steps(_played(Episode(env, **how), task, policy, seed, env.aevaluate))
 
 
 def _played(
     episode: Episode, task: Task | str, policy: Policy, seed: int, evaluate: Evaluate
-) -> Waits[Rollout]:
+) -> Steps[Rollout]:
     start = perf_counter()
     actor = Actor(policy)
     acts = begun(policy)
@@ -170,7 +171,7 @@ def _played(
 
 def _turn(
     episode: Episode, policy: Policy, tools: list[Message], evaluate: Evaluate
-) -> Waits[Step]:
+) -> Steps[Step]:
     """Ask the policy, and step."""
     acted = policy(episode.view, tools)
     if isawaitable(acted):
