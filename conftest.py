@@ -37,7 +37,9 @@ if HELPERS not in sys.path:
     sys.path.append(HELPERS)
 
 # Examples of each law that does not set its own number.
-EXAMPLES = {"quick": 30, "full": 100}
+EXAMPLES = {"quick": 20, "full": 100}
+MOST_QUICK = 60  # examples of any law in the profile `quick`
+OWN = "_hypothesis_internal_use_settings"
 # Neither the load of the machine nor the luck of a draw decides; `--hypothesis-profile=default`
 # draws anew.
 PATIENT = [*settings().suppress_health_check, HealthCheck.too_slow]
@@ -76,6 +78,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TMPDIR"] = tempfile.tempdir = str(made)
     config.add_cleanup(lambda: _remove(made, lock))
     signal.signal(signal.SIGTERM, _terminated(os.getpid()))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Try laws that set their own number with fewer examples, unless the profile is `full`."""
+    if settings().max_examples != EXAMPLES["quick"]:
+        return
+    for item in items:
+        law = getattr(item, "obj", None)
+        own = getattr(law, OWN, None)
+        if own is not None and own.max_examples > MOST_QUICK:
+            setattr(getattr(law, "__func__", law), OWN, settings(own, max_examples=MOST_QUICK))
 
 
 def pytest_collection_finish() -> None:

@@ -23,7 +23,7 @@ from rlenv import Task
 from rlenv.authoring import File
 from rlenv_plugin_agent import Database, World
 from rlenv_plugin_agent.state.final import changes
-from rlenv_plugin_agent.state.held import Held
+from rlenv_plugin_agent.state.open_state import OpenState
 from rlenv_plugin_agent.state.table import State
 
 from benchmarks.core import Row, per_item, table
@@ -91,7 +91,7 @@ def snapshot_row(made: World, folder: Path, repeats: int) -> Row:
 
 
 def idle_row(state: State) -> Row:
-    async def held() -> list[Held]:
+    async def held() -> list[OpenState]:
         return [await state.begin(Task("p"), seed) for seed in range(MANY)]
 
     tracemalloc.start()

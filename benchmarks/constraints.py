@@ -45,6 +45,7 @@ READERS = (
     "python_signature",
     "python_complexity",
     "python_docstrings",
+    "sql_read_only",
 )
 TYPOGRAPHIC = str.maketrans({'"': "“", "'": "’", ";": " —", "*": "…"})
 PROGRAM = (

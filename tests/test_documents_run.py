@@ -25,30 +25,16 @@ import pytest
 from pages import PAGES, ROOT, Block, blocks, commands, obeys
 from rlenv import Environment, RlenvError
 
-# whole examples and long pages, run as a reader would; other tests hold their parts to what they
-# say
-SLOW = (
-    "CONTRIBUTING.md",
-    "docs/hacking.md",
-    "docs/how-to/audit.md",
-    "docs/how-to/import-rewards.md",
-    "docs/how-to/score-a-model.md",
-    "docs/how-to/verify-code.md",
-    "docs/how-to/verify-kernels.md",
-    "docs/how-to/write-a-plugin.md",
-    "docs/laws.md",
-    "examples/agentic_rag/README.md",
-    "examples/bugfix/README.md",
-    "examples/code_pipeline/README.md",
-    "examples/dungeon/README.md",
-    "examples/humaneval/README.md",
-    "examples/kernels/README.md",
-    "examples/leaky_verifier/README.md",
-    "examples/office/README.md",
-    "examples/research_notes/README.md",
-    "examples/shaped_reward/README.md",
-    "examples/solver_critic/README.md",
-    "examples/support_desk/README.md",
+# The pages that a reader meets first. `make test-full` runs all, and `make test-changed` those that
+# changed.
+QUICK = (
+    "README.md",
+    "core/README.md",
+    "docs/how-to/agents.md",
+    "docs/how-to/functions.md",
+    "docs/tutorial.md",
+    "examples/everyday/README.md",
+    *(str(page.relative_to(ROOT)) for page in PAGES if page.match("plugins/*/README.md")),
 )
 RUN = ("rlenv", "python", "printf", "cat", "ls", "mkdir", "cp")
 NOT_RUN = (  # what changes this machine, needs a network, or is tested elsewhere
@@ -159,8 +145,8 @@ def show(reader: Reader, shown: list[Block], page: str) -> None:
 def shown_pages() -> Iterator[Any]:
     for page in PAGES:
         name = str(page.relative_to(ROOT))
-        slow = [pytest.mark.slow]  # takes up to half a minute
-        yield pytest.param(page, ONE_LAW, marks=slow if name in SLOW else [], id=name)
+        slow = [pytest.mark.slow]  # a page starts up to twenty processes
+        yield pytest.param(page, ONE_LAW, marks=[] if name in QUICK else slow, id=name)
         if any(CHECK.match(line) for block in blocks(page) for line in commands(block)):
             yield pytest.param(page, "", marks=slow, id=f"{name} with all laws")
 
@@ -207,5 +193,5 @@ def paid_for_nothing(folder: Path, audited: set[str]) -> list[str]:
     return found
 
 
-def test_the_pages_that_are_slow_exist() -> None:
-    assert [name for name in SLOW if ROOT / name not in PAGES] == []
+def test_the_pages_that_are_quick_exist() -> None:
+    assert [name for name in QUICK if ROOT / name not in PAGES] == []

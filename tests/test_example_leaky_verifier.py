@@ -164,6 +164,10 @@ def test_intervals_are_student_s(example):
     assert found.low[0] == 0.0
 
 
+LEARNS = pytest.mark.slow  # a policy learns in eight settings
+
+
+@LEARNS
 def test_a_strong_leak_is_learned_instead_of_the_task_and_the_fix_undoes_it(trained):
     _, found = trained
     weak = at(found, 0.0)
@@ -180,6 +184,7 @@ def test_a_strong_leak_is_learned_instead_of_the_task_and_the_fix_undoes_it(trai
     assert found["together"]["train"] > 0.1 > abs(found["together"]["heldout"])
 
 
+@LEARNS
 @pytest.mark.parametrize(("when", "alarm"), [("before", True), ("after", False)])
 def test_the_delta_of_the_rollouts_alarms_before_the_fix_and_not_after_it(trained, when, alarm):
     out, _ = trained
@@ -194,6 +199,7 @@ def test_the_delta_of_the_rollouts_alarms_before_the_fix_and_not_after_it(traine
     assert delta.measured(rows("train"), rows("heldout")).alarm is alarm
 
 
+@LEARNS
 def test_every_row_of_the_rollouts_has_the_reward_of_the_environment(example, trained):
     out, _ = trained
     for when, name in (("before", "env.toml"), ("after", "fixed.toml")):
@@ -208,6 +214,7 @@ def test_every_row_of_the_rollouts_has_the_reward_of_the_environment(example, tr
                 assert paid == [row["reward"] for row in rows]
 
 
+@LEARNS
 def test_the_curves_in_the_repository_are_those_that_training_gives(trained, kept):
     """Seed by seed, to what another machine's arithmetic may change in one draw."""
     _, found = trained

@@ -15,7 +15,10 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "examples" / "topology"
 
 
-@pytest.mark.parametrize("environments", [1, 3])
+ONE = pytest.param(1, marks=pytest.mark.slow)  # as with three, which are more to go wrong
+
+
+@pytest.mark.parametrize("environments", [ONE, 3])
 def test_training_goes_on_when_an_environment_is_killed(environments: int, tmp_path: Path) -> None:
     folder = shutil.copytree(FOLDER, tmp_path / "topology")  # a path that no other process has
     words = [sys.executable, str(folder / "train.py"), str(environments), "60", "1"]

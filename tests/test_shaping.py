@@ -73,6 +73,7 @@ def shaping() -> ModuleType:
     return module
 
 
+@pytest.mark.slow  # seconds of training by policy gradients
 def test_the_plots_are_those_that_the_script_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
     pictures = shaping().pictures()

@@ -51,7 +51,10 @@ def ended(outer: Path, number: int) -> None:
         waits.wait(60)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+INTERRUPT = pytest.param(signal.SIGINT, marks=pytest.mark.slow)  # a whole run of pytest
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, INTERRUPT])
 def test_a_run_that_is_ended_leaves_nothing(outer: Path, number: int) -> None:
     ended(outer, number)
 

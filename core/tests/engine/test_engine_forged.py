@@ -142,7 +142,12 @@ def forge(env, bodies, mark):
     assert asked(env, "wrong").value == 0.0
 
 
-@pytest.mark.parametrize("group", GROUPS)
+MORE = ("odd numbers", "odd lists of results", "no JSON of a result")  # read by the same lines
+
+
+@pytest.mark.parametrize(
+    "group", [pytest.param(name, marks=[SLOW] * (name in MORE)) for name in GROUPS]
+)
 def test_a_forged_record_is_a_fault_or_a_score_of_its_own_item_and_nothing_else(
     env, group, tmp_path
 ):
@@ -163,7 +168,7 @@ def test_no_tag_and_no_number_makes_the_caller_run_anything(env, tmp_path):
 EACH = pytest.param(1, marks=pytest.mark.slow)  # every body, the large ones too: half a minute
 
 
-@pytest.mark.parametrize("step", [8, EACH])
+@pytest.mark.parametrize("step", [16, EACH])
 @pytest.mark.parametrize("stage", SINGLE)
 def test_neighbors_of_forgers_keep_their_rewards(stage, step, tmp_path):
     bodies = [*BODIES.values()] if step == 1 else [*BODIES.values()][: -len(LARGE) : step]

@@ -107,11 +107,14 @@ def refused(verdict):
     return True
 
 
+BESIDE = pytest.param((Draws(),), marks=pytest.mark.slow)  # starts the workers of each once more
+
+
 @pytest.mark.parametrize(
     "each",
     [DrawsUnsaid(), DrawsUnsaid("worker"), AsyncDrawsUnsaid(), AsyncDrawsUnsaid("worker"), unsaid],
 )
-@pytest.mark.parametrize("company", [(), (Draws(),)])
+@pytest.mark.parametrize("company", [(), BESIDE])
 def test_a_stage_that_draws_without_a_word_is_a_fault_wherever_it_runs(each, company):
     with Environment("e", [*(Slot("before", c) for c in company), Slot("s", each)]) as env:
         assert refused(env.evaluate(TASK, "a"))

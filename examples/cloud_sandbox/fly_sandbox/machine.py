@@ -131,7 +131,9 @@ class FlyMachine:
             self._delete(made["id"])
             raise
         host = f"[{address}]" if ":" in address else address
-        return _Machine(made["id"], Remote(f"tcp://{host}:{self._port}", token))
+        # WireGuard encrypts the private network.
+        remote = Remote(f"http://{host}:{self._port}", token, plain_http=True)
+        return _Machine(made["id"], remote)
 
     def _await(self, machine: str, until: float) -> None:
         """Wait until a machine has started.

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from rlenv_plugin_agent.contexts import (
     CONTEXTS,
     ContextOverflow,
-    Counted,
+    CountMemo,
     counter,
     estimate,
     summary_by,
 )
 from rlenv_plugin_agent.contexts.counting import utf8
 from rlenv_plugin_agent.contexts.history import start
-from rlenv_plugin_agent.contexts.references import cited
+from rlenv_plugin_agent.contexts.references import find_citations
 
 EACH = pytest.mark.parametrize("name", CONTEXTS)
 KEEPERS = ("summary", "fold")  # of cited references
@@ -38,10 +38,13 @@ def test_what_fits_is_shown_as_it_is_but_by_markov(name: str) -> None:
     assert (shown == messages) is (name != "markov")
 
 
+LARGE = pytest.param(131_072, marks=pytest.mark.slow)  # cuts less, and takes as long
+
+
 @EACH
-@pytest.mark.parametrize("budget", [32_768, 131_072])
+@pytest.mark.parametrize("budget", [32_768, LARGE])
 def test_600_turns_stay_in_the_budget_and_whole(name: str, budget: int) -> None:
-    count = Counted()
+    count = CountMemo()
     messages = history(600, 1_000)
     for shown in (
         CONTEXTS[name](so_far, budget, count) for so_far in list(prefixes(messages))[::7]
@@ -54,7 +57,7 @@ def test_600_turns_stay_in_the_budget_and_whole(name: str, budget: int) -> None:
 
 @pytest.mark.parametrize("name", KEEPERS)
 def test_600_turns_keep_every_cited_reference_while_the_budget_grows(name: str) -> None:
-    count = Counted()
+    count = CountMemo()
     messages = history(600, 1_000)
     for i, so_far in enumerate(prefixes(messages)):
         budget = 32_768 * (1 + i // 200)
@@ -109,10 +112,10 @@ def test_any_history_is_shown_whole_within_any_budget_or_not_at_all(
     assert is_whole(shown)
     assert shown[0] == TASK[0]
     assert str(shown[1]["content"]).startswith("Who wrote it?")
-    assert shown == CONTEXTS[name](messages, budget, Counted())
+    assert shown == CONTEXTS[name](messages, budget, CountMemo())
     assert json.dumps(messages) == copy
     if name in KEEPERS:
-        expected = {each for message in messages for each in cited(message)} - {"turn_99"}
+        expected = {each for message in messages for each in find_citations(message)} - {"turn_99"}
         known = {each for each in expected if not re.match(r"(turn|result)_", each)}
         assert all(each in text(shown) for each in known)
 
@@ -120,7 +123,7 @@ def test_any_history_is_shown_whole_within_any_budget_or_not_at_all(
 @pytest.mark.parametrize("name", ["recency", "summary", "fold"])
 def test_most_views_begin_with_the_view_before(name: str) -> None:
     """Else each turn would be a training sample of its own, and no prefix cache would serve."""
-    count = Counted()
+    count = CountMemo()
     views = [CONTEXTS[name](so_far, 32_768, count) for so_far in prefixes(history(160, 1_000))]
     begun = sum(after[: len(before)] != before for before, after in pairwise(views))
 
@@ -225,7 +228,7 @@ def test_a_summary_may_be_written_by_a_model_once_for_each_cut() -> None:
         return f"I read {first} turns. " * room
 
     mine = summary_by(write)
-    count = Counted()
+    count = CountMemo()
     messages = history(60)
     for so_far in prefixes(messages):
         shown = mine(so_far, 8_000, count)
@@ -289,7 +292,7 @@ def test_images_and_lone_surrogates_are_counted() -> None:
 def grown(name: str, turns: int) -> float:
     """CPU seconds of all calls of an episode."""
     messages = history(turns, 1_000)
-    count = Counted()
+    count = CountMemo()
     begin = process_time()
     for so_far in prefixes(messages):
         CONTEXTS[name](so_far, 32_768, count)
@@ -305,7 +308,7 @@ def test_each_message_is_counted_once(name: str) -> None:
         return estimate(messages)  # type: ignore[arg-type]
 
     messages = history(100, 1_000)
-    remembering = Counted(count)
+    remembering = CountMemo(count)
     for so_far in prefixes(messages):
         CONTEXTS[name](so_far, 16_000, remembering)
 

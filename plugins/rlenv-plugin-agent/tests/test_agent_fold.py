@@ -9,7 +9,7 @@ import re
 import pytest
 from histories import TASK, Messages, history, text, turn
 from rlenv_plugin_agent.contexts import CONTEXTS, ContextOverflow, Record, estimate, unfold
-from rlenv_plugin_agent.contexts.references import cited
+from rlenv_plugin_agent.contexts.references import find_citations
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
 
@@ -105,5 +105,5 @@ def test_a_policy_that_cites_without_end_overflows() -> None:
     ],
 )
 def test_what_is_cited(said: str, found: tuple[str, ...]) -> None:
-    assert cited({"role": "assistant", "content": said}) == found
-    assert cited({"role": "tool", "content": said}) == ()
+    assert find_citations({"role": "assistant", "content": said}) == found
+    assert find_citations({"role": "tool", "content": said}) == ()

@@ -215,7 +215,7 @@ class Silent:
             raise TimeoutError
         yield json.dumps({"id": json.loads(body)["id"], "result": {}}).encode()
 
-    def greeted(self, _: str) -> None: ...
+    def set_version(self, _: str) -> None: ...
 
     async def close(self) -> None:
         self.answers.clear()

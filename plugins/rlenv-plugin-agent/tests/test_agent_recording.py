@@ -18,13 +18,13 @@ from rlenv import ConfigError, Task
 from rlenv_plugin_agent import Database, tool
 from rlenv_plugin_agent import World as State
 from rlenv_plugin_agent.errors import EpisodeError
-from rlenv_plugin_agent.recording import MISSING, CallLog, Recorded, check_pinned
+from rlenv_plugin_agent.recording import MISSING, CallLog, RecordedCalls, check_pinned
 from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.keys import canonical
 
 
 def asked(
-    recorded: Recorded, *wanted: tuple[str, str], context: ToolContext | None = None
+    recorded: RecordedCalls, *wanted: tuple[str, str], context: ToolContext | None = None
 ) -> list[str]:
     given = context or ToolContext(task=TASK.public())
 

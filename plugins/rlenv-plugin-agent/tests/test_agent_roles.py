@@ -11,7 +11,7 @@ import pytest
 from rlenv import Attempt, ConfigError, Environment, Outcome, Task, Tokens, stage
 from rlenv_plugin_agent import End, Episode, Harness, Reply, call, rollout
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.roles import Part, Speaker, simulated
+from rlenv_plugin_agent.roles import Part, Speaker, simulate_user
 from rlenv_plugin_agent.roles import criticize as acriticize
 from rlenv_plugin_agent.roles import debate as adebate
 from rlenv_plugin_agent.tools.context import ToolContext
@@ -243,7 +243,7 @@ def customer(messages: Messages, tools: object) -> Reply:
 
 def desk(model: object) -> Environment:
     async def user(action: object, task: Task, context: ToolContext) -> object:
-        return await simulated(model, f"You want {task.answer}.", action, context)  # type: ignore[arg-type]
+        return await simulate_user(model, f"You want {task.answer}.", action, context)  # type: ignore[arg-type]
 
     harness = Harness("tool-use", tools=[add], user=user)
     return Environment("desk", any_text, tables={"harness": harness})

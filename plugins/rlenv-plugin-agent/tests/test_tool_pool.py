@@ -102,7 +102,13 @@ def test_threads_are_bounded_and_further_calls_wait(
     assert list(map(kind, asyncio.run(play()))) == ["timeout", "answer", *["timeout"] * 4]
 
 
-def test_a_thousand_episodes_go_on_beside_calls_that_hang(gate: threading.Event) -> None:
+HUNDREDS = pytest.param(500, marks=pytest.mark.slow)  # 5,000 calls
+
+
+@pytest.mark.parametrize("many", [50, HUNDREDS])
+def test_hundreds_of_episodes_go_on_beside_calls_that_hang(
+    gate: threading.Event, many: int
+) -> None:
     """As many threads hang as episodes do, and every other call is answered meanwhile."""
 
     async def episode(number: int) -> list[str]:
@@ -112,11 +118,11 @@ def test_a_thousand_episodes_go_on_beside_calls_that_hang(gate: threading.Event)
         return [kind(await (hangs if hang else answers)(hang=hang)) for hang in turns]
 
     async def play() -> list[list[str]]:
-        return await asyncio.gather(*(episode(each) for each in range(500)))
+        return await asyncio.gather(*(episode(each) for each in range(many)))
 
     found = asyncio.run(play())
-    assert [each.count("timeout") for each in found] == [1] * 500
-    assert [each.count("answer") for each in found] == [9] * 500
+    assert [each.count("timeout") for each in found] == [1] * many
+    assert [each.count("answer") for each in found] == [9] * many
 
 
 def test_threads_are_used_again() -> None:

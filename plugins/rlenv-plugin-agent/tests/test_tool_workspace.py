@@ -13,7 +13,7 @@ import pytest
 from rlenv import sandbox as port
 from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile, Workspace, WorkspaceError
-from rlenv_plugin_agent.state.held import PROFILE, open_workspace
+from rlenv_plugin_agent.state.open_state import PROFILE, open_workspace
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.catalog import CATALOG
 from rlenv_plugin_agent.tools.context import ToolContext

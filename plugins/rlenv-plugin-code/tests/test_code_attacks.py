@@ -44,7 +44,6 @@ ONLY = os.environ.get("RLENV_ATTACKS", "")
 EVERYWHERE = os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
 # One in so many of the corpus; what runs behind a server is the jail again.
 SHARE = {"jail": 1, "remote": 10}
-SLOW = ("docker", "docker+gvisor")
 LONG = ("c: ", "javascript: ", "search: ", "waiting: ")
 ENDLESS = [pytest.mark.slow]  # most of these run to a deadline; "bombs: " and others like them stay
 CONTAINER = [pytest.mark.slow]  # a container, or a server, for each program takes longer
@@ -69,7 +68,7 @@ Box = tuple[str, Options]
 def at(backend: str, *more: str) -> Any:
     """Parameters of a test on this backend."""
     marks = ENDLESS if {*more} & {*LONG} else []
-    if backend in SLOW or (backend == "remote" and more):
+    if backend != "jail":
         marks = CONTAINER
     return pytest.param(backend, *more, marks=marks)
 

@@ -120,7 +120,12 @@ def test_nothing_is_paid_for_a_suite_that_tests_nothing(suite: str) -> None:
     assert scored(suite).score == 0.0
 
 
-@pytest.mark.parametrize("bound", [64, 96, 128, 192])
+CHANCES = pytest.mark.slow  # five suites each, as for the one that stays
+
+
+@pytest.mark.parametrize(
+    "bound", [*(pytest.param(bound, marks=CHANCES) for bound in (64, 96, 192)), 128]
+)
 def test_a_suite_that_decides_by_chance_earns_next_to_nothing(bound: int) -> None:
     coin = f"import os\nclamp(1, 0, 5)\nassert os.urandom(1)[0] >= {bound}"
 
@@ -250,6 +255,7 @@ def test_a_suite_that_does_not_end_with_one_mutant_is_paid_for_the_others() -> N
     assert outcome.score == 0.5
 
 
+@pytest.mark.slow  # every mistaken program runs in the jail, for two responses
 def test_the_order_of_the_programs_is_drawn_for_each_response() -> None:
     jailed()
     stage = Tests()

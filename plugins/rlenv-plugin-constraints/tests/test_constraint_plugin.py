@@ -114,7 +114,7 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
     code = "import sys, json, rlenv_plugin_constraints; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(json.loads(done.stdout))
-    assert not {"regex", "yaml", "jsonschema"} & modules
+    assert not {"regex", "yaml", "jsonschema", "sqlglot"} & modules
     assert not {m for m in modules if m.startswith("rlenv_plugin_constraints.")}
 
 
@@ -130,4 +130,4 @@ def test_simple_kinds_import_no_library() -> None:
         "print(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"regex", "yaml", "jsonschema"} & set(json.loads(done.stdout))
+    assert not {"regex", "yaml", "jsonschema", "sqlglot"} & set(json.loads(done.stdout))

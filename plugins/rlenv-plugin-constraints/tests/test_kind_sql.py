@@ -1,9 +1,10 @@
-"""SQL that only reads: what a lexer can be sure of, under every dialect, with SQLite beside it."""
+"""SQL that only reads, under every dialect, with SQLite beside it."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
+import sys
 
 import pytest
 from growth import assert_linear
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.model.errors import ConfigError
 from rlenv_plugin_constraints.kinds.sql import SIZE, SqlReadOnly
+from rlenv_plugin_constraints.sql_reader import DEPTH
 from rlenv_plugin_constraints.text import Text
 
 READS = [
@@ -67,7 +69,11 @@ REFUSED = [
     "SELECT [a;] FROM t; DROP TABLE [x]", "SELECT \"a\\\"; DROP TABLE t; --\"", "SELECT 1\x00",
     "COPY t TO '/x'", "CALL p()", "DO $$ BEGIN END $$", "SET x = 1", "BEGIN",
     "Select the best option for you.", "Explain how SELECT works", "With great power comes SELECT",
-    "Sure! SELECT 1", "```sql\nSELECT 1\n```\n```sql\nDROP TABLE t\n```",
+    "Sure! SELECT 1", "SELECT 1 SELECT 1", "SELECT a,", "SELECT 1 FROM#", "SELECT f(1",
+    "SELECT 1 \ufeff", "SELECT \u200bload_extension('x')", "SELECT 'AS' INTO t", "SELECT {# ; #} 1",
+    "SELECT NEXT VALUE FOR s", "WITH a (SELECT 1) SELECT * FROM a", "SELECT a INTO@x FROM t",
+    "SELECT VAR_MAP(x)", "SELECT a /*+ MERGE(t) */ FROM t", "-- x\rDROP TABLE t",
+    "```sql\nSELECT 1\n```\n```sql\nDROP TABLE t\n```",
     "```python\nSELECT 1\n```",
 ]  # fmt: skip
 
@@ -86,6 +92,26 @@ def _database() -> sqlite3.Connection:
     base = sqlite3.connect(":memory:")
     base.executescript("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)")
     return base
+
+
+def _deny_writes(base: sqlite3.Connection) -> list[int]:
+    """Return the list that will have what the connection was asked to do besides reading."""
+    denied: list[int] = []
+    reads = (
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    )
+
+    def authorize(action: int, *_: object) -> int:
+        if action in reads:
+            return sqlite3.SQLITE_OK
+        denied.append(action)
+        return sqlite3.SQLITE_DENY
+
+    base.set_authorizer(authorize)
+    return denied
 
 
 @pytest.mark.parametrize("statement", READS)
@@ -137,8 +163,10 @@ def test_sqlite_never_writes_what_is_satisfied(tail: str) -> None:
     if "```" in statement or not SqlReadOnly(dialect="sqlite").check(Text(statement)).satisfied:
         return
     base = _database()
+    denied = _deny_writes(base)
     with contextlib.suppress(sqlite3.Error, ValueError):
         base.executescript(statement)
+    assert not denied
     assert base.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
     base.close()
 
@@ -154,9 +182,53 @@ def test_dialects_and_functions_by_name() -> None:
         SqlReadOnly(dialect="sqlit")
 
 
-@pytest.mark.parametrize("unit", ["SELECT (", "'", "/*", "$a$", "[", "SELECT 1,", "SELECT 1 "])
+UNITS = ["SELECT (", "'", "/*", "$a$", "[", "SELECT 1,", "SELECT 1 UNION ALL ", "DATE(", "NOT "]
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_work_grows_with_the_statement_and_no_faster(unit: str) -> None:
     rule = SqlReadOnly()
-    assert rule.check(Text(unit * 500)).satisfied is (unit == "SELECT 1 ")
-    assert not rule.check(Text(unit * SIZE)).satisfied
-    assert_linear(lambda text: rule.check(Text(text)), unit)
+    assert_linear(lambda text: rule.check(Text(f"SELECT {text}")), unit, size=3_000)
+
+
+def test_a_statement_longer_than_the_limit_is_undecided() -> None:
+    found = SqlReadOnly().check(Text(f"SELECT '{'a' * SIZE}'"))
+    assert not found.satisfied
+    assert found.undecided
+    assert "longer than 20,000 characters" in found.note
+
+
+@pytest.mark.parametrize("inner", ["(", "f(", "CAST(", "(SELECT ", "CASE WHEN a THEN "])
+def test_depth_is_limited(inner: str) -> None:
+    end = {"CAST(": " AS INT)", "CASE WHEN a THEN ": " END"}.get(inner, ")")
+    rule = SqlReadOnly()
+    assert rule.check(Text(f"SELECT {inner * DEPTH}1{end * DEPTH}")).satisfied
+    deeper = rule.check(Text(f"SELECT {inner * (DEPTH + 1)}1{end * (DEPTH + 1)}"))
+    assert "nested deeper" in deeper.note
+
+
+# sqlglot tries two or three readings of each bracket of these.
+@pytest.mark.parametrize("name", ["DATE", "STRUCT", "CHAR", "TIMESTAMP"])
+def test_what_takes_the_parser_exponential_work_is_given_up(name: str) -> None:
+    rule = SqlReadOnly()
+    assert rule.check(Text(f"SELECT {name}({name}(x))")).satisfied
+    found = rule.check(Text(f"SELECT {f'{name}(' * DEPTH}x{')' * DEPTH}"))
+    assert "nested too deeply" in found.note
+
+
+@pytest.mark.parametrize("word", ["NOT ", "- ", "~ "])
+def test_recursion_of_the_parser_is_no_exception(word: str) -> None:
+    found = SqlReadOnly().check(Text(f"SELECT {word * 3000}1"))
+    assert "nested too deeply" in found.note
+
+
+def test_nothing_is_logged_of_a_response(caplog: pytest.LogCaptureFixture) -> None:
+    for statement in ("SELECT a -> '$.en-US' FROM t", "WITH x AS (COMMENT 1) SELECT 1"):
+        SqlReadOnly(dialect="mysql").check(Text(statement))
+    assert not caplog.records
+
+
+def test_the_compiled_parser_is_rejected_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["sqlglot.parser"], "__file__", "parser.so")
+    with pytest.raises(ConfigError, match="uninstall sqlglotc"):
+        SqlReadOnly()

@@ -15,8 +15,9 @@ from rlenv_plugin_cuda.lang_cuda import rules as cpp
 from rlenv_plugin_cuda.lang_cuda.signatures import kernels
 from rlenv_plugin_cuda.lang_triton import rules as tri
 from rlenv_plugin_cuda.lang_triton.tracing import versions
+from rlenv_plugin_cuda.planning.names import Names
 from rlenv_plugin_cuda.planning.reading import Grid, Plan
-from rlenv_plugin_cuda.planning.rules import Names, check_plan
+from rlenv_plugin_cuda.planning.rules import check_plan
 from rlenv_plugin_cuda.planning.values import Handle, Refused, Trouble
 from rlenv_plugin_cuda.planning.worth import Worth
 

@@ -21,7 +21,7 @@ def below_tmp() -> list[str]:
 HELPERS = str(Path(__file__).parent / "helpers")
 if HELPERS not in sys.path:
     sys.path.append(HELPERS)
-from sandbox_server import CONNECTIONS, OPENED, TOKEN, Server  # noqa: E402 - found by the line above
+from sandbox_server import OPENED, SESSIONS, TOKEN, Server  # noqa: E402 - found by the line above
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def hang_up() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server of the sandbox "process", with few connections, that never ends with an
+    """A server of the sandbox "process", with few sessions, that never ends with an
     exception.
     """
-    made = Server("--connections", str(CONNECTIONS))
+    made = Server("--sessions", str(SESSIONS))
     yield made
     said = made.end()
     assert "Traceback" not in said

@@ -25,7 +25,7 @@ from rlenv_plugin_sandbox.remote import payload as payloads
 from rlenv_plugin_sandbox.remote.command import main
 from sandbox_serving import serving
 
-TOKEN = "a token of the tests"
+TOKEN = "a-token-of-the-tests"
 
 
 @pytest.fixture(scope="module")
@@ -134,23 +134,23 @@ def test_mistakes_of_the_command_are_told(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("address", ["", "http://localhost:1", "tcp://localhost", "localhost:7"])
+@pytest.mark.parametrize("address", ["", "localhost:7", "ftp://localhost:1"])
 def test_an_address_that_is_none_is_explained(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RLENV_SANDBOX_URL", raising=False)
 
-    assert "tcp://host:port" in refused(Remote(address))
+    assert "https://host:port" in refused(Remote(address))
 
 
 def test_nobody_there_is_a_transient_fault() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with pytest.raises(VerifierFault) as caught:
-        asyncio.run(Remote(f"tcp://127.0.0.1:{port}").open(profile()))
+        asyncio.run(Remote(f"http://127.0.0.1:{port}").open(profile()))
 
     assert caught.value.fault.transient
-    assert [line.ok for line in Remote(f"tcp://127.0.0.1:{port}").diagnose()] == [False]
+    assert [line.ok for line in Remote(f"http://127.0.0.1:{port}").diagnose()] == [False]
 
 
 def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
     options = ("--tls-cert", str(cert), "--tls-key", str(key))
     program = "import os, sys; print(len(sys.stdin.read())); print('x' * 300000)"
     with serving("process", TOKEN, options) as address:
-        assert address.startswith("tls://")
+        assert address.startswith("https://")
         assert "no trusted connection" in refused(Remote(address, TOKEN))
         end = run(Remote(address, TOKEN, ca=str(cert)), program)
 
@@ -178,7 +178,7 @@ def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
 def test_the_tier_is_that_of_the_server_and_named_so(url: str) -> None:
     said = refused(Remote(url, TOKEN), min_isolation="jail")
 
-    assert "'jail' is required, and this sandbox gives 'process' (process at tcp://" in said
+    assert "'jail' is required, and this server gives 'process'" in said
 
 
 def test_more_than_the_server_gives_is_a_mistake_of_the_profile(url: str) -> None:
@@ -256,7 +256,7 @@ def test_the_place_of_a_client_that_vanished_is_free_again(alone: Any) -> None:
         await session.start("import time; time.sleep(300)", {}, wall_s=300.0)
         waiting = asyncio.create_task(session.finish())
         await asyncio.sleep(0.3)
-        session._link.close()
+        session._stream.close()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
 
@@ -267,10 +267,10 @@ def test_the_place_of_a_client_that_vanished_is_free_again(alone: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 64, b"\2\x10\0\0\0" + b"{" * 16, b""]
+    "noise", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 64, b"\2\x10\0\0\0" + b"{" * 16, b"", b"GET /"]
 )
 def test_noise_ends_one_connection_and_nothing_else(url: str, noise: bytes) -> None:
-    host, _, port = url.removeprefix("tcp://").rpartition(":")
+    host, _, port = url.removeprefix("http://").rpartition(":")
     with socket.create_connection((host, int(port)), 10) as sock:
         sock.sendall(noise)
         sock.shutdown(socket.SHUT_WR)

@@ -1,24 +1,21 @@
-"""Bytes that nobody says, by the thousand: each ends one connection at most, and never a server."""
+"""Requests that nobody makes, by the thousand: each ends one session at most, never a server."""
 
 from __future__ import annotations
 
 import json
 import socket
 import struct
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv_plugin_sandbox import trees
-from rlenv_plugin_sandbox.guest import wire
-from rlenv_plugin_sandbox.remote import greeting, payload
-from sandbox_server import OPENED, TOKEN, Friend, Server, profile
+from rlenv_plugin_sandbox.remote import payload
+from sandbox_server import OPENED, PATH, TOKEN, Server, profile
 
-MANY = 10_000  # frames of the long run
-_HEADS = ("open", "close", "start", "send", "recv", "finish", "run", "read")
+MANY = 10_000  # requests of the long run
+_WHATS = ("open", "close", "start", "send", "recv", "finish", "run", "read")
 
 scalars = (
     st.none()
@@ -44,7 +41,7 @@ pieces = st.lists(
     max_size=4,
 )
 headers = st.fixed_dictionaries(
-    {"do": st.sampled_from(_HEADS) | values, "id": st.integers(0, 99) | values},
+    {"number": st.integers(0, 3) | values},
     optional={
         "profile": profiles | values,
         "words": st.none() | st.integers(-1, 3) | values,
@@ -59,38 +56,33 @@ headers = st.fixed_dictionaries(
 )
 
 
-def _asked(header: dict[str, Any], parts: list[bytes]) -> bytes:
-    return wire.frame(greeting.ASK, payload.wrap(header, *parts))
+def _cut(body: bytes, place: int, byte: int) -> bytes:
+    """A body with another byte somewhere."""
+    place %= len(body)
+    return body[:place] + bytes([byte]) + body[place + 1 :]
 
 
-def _cut(frame: bytes, place: int, byte: int) -> bytes:
-    """A frame with another byte somewhere."""
-    place %= len(frame)
-    return frame[:place] + bytes([byte]) + frame[place + 1 :]
+def _text(value: object) -> bytes:
+    text = json.dumps(value).encode()
+    return struct.pack("<I", len(text)) + text
 
 
-well_formed = st.builds(_asked, headers, pieces)
-frames = (
+well_formed = st.builds(lambda header, parts: payload.wrap(header, *parts), headers, pieces)
+bodies = (
     well_formed
     | well_formed
     | st.builds(_cut, well_formed, st.integers(0, 10_000), st.integers(0, 255))
     | st.binary(max_size=80)
-    | st.builds(
-        lambda text: wire.frame(greeting.ASK, struct.pack("<I", len(text)), text),
-        st.binary(max_size=80),
-    )
-    | st.builds(lambda value: _asked_text(json.dumps(value).encode()), values)
+    | st.builds(lambda text: struct.pack("<I", len(text)) + text, st.binary(max_size=80))
+    | st.builds(_text, values)
 )
-
-
-def _asked_text(text: bytes) -> bytes:
-    return wire.frame(greeting.ASK, struct.pack("<I", len(text)), text)
+requests = st.tuples(st.sampled_from(_WHATS), bodies)
 
 
 @pytest.fixture(scope="module")
 def fuzzed() -> Iterator[Server]:
     """A server that never logs a traceback, whatever it is sent."""
-    made = Server("--connections", "16", "--memory-mb", "512", "--wall-s", "20")
+    made = Server("--sessions", "16", "--memory-mb", "512", "--wall-s", "20")
     yield made
     try:
         made.runs()
@@ -100,45 +92,49 @@ def fuzzed() -> Iterator[Server]:
     assert TOKEN not in said
 
 
-def send(server: Server, sent: list[bytes]) -> int:
-    """Send frames to a server, each connection until it is hung up on; how many went out."""
-    friend = _friend(server)
+def send(server: Server, sent: list[tuple[str, bytes]]) -> int:
+    """Send requests to a server, those of a session in one that is open, if any is."""
+    friend = server.friend()
+    friend.open(wall_s=0.5, cpu_s=0.5, memory_mb=64)
     count = 0
-    for frame in sent:
-        try:
-            friend.sock.sendall(frame)
-            count += 1
-        except OSError:
-            friend.sock.close()
-            friend = _friend(server)
-    friend.sock.close()
+    for what, body in sent:
+        method = "DELETE" if what == "close" else "POST"
+        below = "" if what == "close" else f"/{what}"
+        path = f"{PATH}/sessions/{friend.session or 'x'}{below}"
+        if what == "open":
+            path = f"{PATH}/sessions"
+        connection = friend.connection()
+        connection.request(method, path, body, friend.headers)
+        response = connection.getresponse()
+        assert response.status < 600
+        if what == "open" and response.status == 200:
+            assert response.readline().endswith(b"\n")
+        else:
+            response.read()
+        response.close()
+        connection.close()
+        count += 1
+        if response.status in (400, 410) or what == "close":
+            friend.close()
+            friend = server.friend()
+            friend.open(wall_s=0.5, cpu_s=0.5, memory_mb=64)
+    friend.close()
     OPENED.clear()
     return count
 
 
-def _friend(server: Server) -> Friend:
-    """A client that is let in; until places are free that others have just left."""
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            return server.friend()
-        except (EOFError, OSError, KeyError):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-
-@given(st.lists(frames, min_size=1, max_size=6))
-def test_no_frame_harms_anybody_else(fuzzed: Server, sent: list[bytes]) -> None:
+@given(st.lists(requests, min_size=1, max_size=6))
+def test_no_request_harms_anybody_else(fuzzed: Server, sent: list[tuple[str, bytes]]) -> None:
     send(fuzzed, sent)
 
 
-@pytest.mark.slow  # ten thousand frames take a minute
-def test_ten_thousand_frames_harm_nobody(fuzzed: Server) -> None:
+@pytest.mark.slow  # ten thousand requests take minutes
+def test_ten_thousand_requests_harm_nobody(fuzzed: Server) -> None:
     count = 0
 
     @settings(max_examples=MANY // 8, deadline=None, database=None, derandomize=True)
-    @given(st.lists(frames, min_size=10, max_size=20))
-    def run(sent: list[bytes]) -> None:
+    @given(st.lists(requests, min_size=10, max_size=20))
+    def run(sent: list[tuple[str, bytes]]) -> None:
         nonlocal count
         count += send(fuzzed, sent)
         if count % 50 == 0:
@@ -149,9 +145,12 @@ def test_ten_thousand_frames_harm_nobody(fuzzed: Server) -> None:
     fuzzed.runs()
 
 
-@given(st.binary(max_size=200))
-def test_no_greeting_of_a_stranger_harms_anybody_else(fuzzed: Server, data: bytes) -> None:
+HEAD = f"POST {PATH}/sessions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+
+
+@given(st.binary(max_size=200), st.integers(0, len(HEAD)))
+def test_no_bytes_of_a_stranger_harm_anybody_else(fuzzed: Server, data: bytes, cut: int) -> None:
     with fuzzed.raw() as sock:
-        sock.sendall(data)
+        sock.sendall(HEAD[:cut] + data)
         sock.shutdown(socket.SHUT_WR)
     OPENED.clear()

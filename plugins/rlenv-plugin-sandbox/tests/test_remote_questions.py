@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import struct
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rlenv.model.errors import ConfigError
 from rlenv.sandbox import Profile
-from rlenv_plugin_sandbox.guest import wire
-from rlenv_plugin_sandbox.remote import greeting, payload
-from sandbox_server import Server, profile, start
+from rlenv_plugin_sandbox.remote import payload
+from sandbox_server import PATH, TOKEN, Server, profile, start
 
 pytestmark = pytest.mark.usefixtures("hang_up")
 
@@ -65,18 +65,16 @@ def test_too_much_is_a_mistake_of_the_profile(
     server: Server, options: dict[str, Any], said: str
 ) -> None:
     friend = server.friend()
-    answer = friend.asked({"do": "open", "profile": profile(**options)})
-    friend.sock.close()
+    answer = friend.open(**options)
 
-    assert answer["error"] == "config"
+    assert (friend.status, answer["error"]) == (422, "config")
     assert said in "\n".join(answer["problems"])
 
 
 @pytest.mark.parametrize("name", ["../../planted", "/tmp/planted", "a/../../planted", "a//b", ""])
 def test_a_profiles_file_is_not_written_elsewhere(server: Server, name: str) -> None:
     friend = server.friend()
-    answer = friend.asked({"do": "open", "profile": profile(files=[name])}, b"x")
-    friend.sock.close()
+    answer = friend.open(b"x", files=[name])
 
     assert answer["error"] == "config"
     assert "relative path" in "\n".join(answer["problems"])
@@ -88,118 +86,193 @@ for _ in range(200):
 
 
 @pytest.mark.parametrize(
-    "question",
+    "header",
     [
         {},
-        {"do": "open"},
-        {"do": "open", "profile": []},
-        {"do": "open", "profile": DEEP},
-        {"do": "open", "profile": profile(runtime="a\0b")},
-        {"do": "open", "profile": profile(runtime=5)},
-        {"do": "open", "profile": profile(paths=[1])},
-        {"do": "open", "profile": profile(files=[["a"]])},
-        {"do": "open", "profile": profile(files=["a"])},
-        {"do": "close", "id": "1"},
-        {"do": "close", "id": [[[]]]},
-        {"do": "finish", "wait": 1},
-        {"do": "fly"},
-        {"do": ["open"]},
+        {"profile": []},
+        {"profile": DEEP},
+        {"profile": profile(runtime="a\0b")},
+        {"profile": profile(runtime=5)},
+        {"profile": profile(paths=[1])},
+        {"profile": profile(files=[["a"]])},
+        {"profile": profile(files=["a"])},
     ],
 )
-def test_a_question_that_makes_no_sense_ends_one_conversation(
-    server: Server, question: dict[str, Any]
+def test_a_profile_that_makes_no_sense_opens_no_session(
+    server: Server, header: dict[str, Any]
 ) -> None:
     friend = server.friend()
-    friend.say(greeting.ASK, {"id": 1, **question})
-    assert friend.hung_up()
+    body = payload.wrap(header)
+    friend.stream.request("POST", f"{PATH}/sessions", body, friend.headers)
+    answer = friend.stream.getresponse()
+
+    assert answer.status == 400
+    assert payload.json_object(answer.read())["error"] == "request"
     server.runs()
 
 
 @pytest.mark.parametrize(
-    ("question", "pieces"),
+    ("what", "header", "pieces"),
     [
-        ({"do": "start"}, [b""]),
-        (start("pass"), []),
-        (start("pass", files=[["a", 0o644]]), [b""]),
-        (start("pass", files=[["a", "rwx"]]), [b"", b""]),
-        (start("pass", files=[["a", 1e999]]), [b"", b""]),
-        (start("pass", files=[["n" * 70_000, 0o644]]), [b"", b""]),
-        (start("pass", cpu_s="x"), [b""]),
-        (start("pass", wall_s=-5), [b""]),
-        (start("pass", wall_s=1e999), [b""]),
-        (start("pass", words=2), [b""]),
-        (start("pass", words=-1), [b""]),
-        (start("pass", words="1"), [b""]),
-        ({"do": "recv", "max_bytes": "many", "timeout": 1}, []),
-        ({"do": "recv", "max_bytes": 1e999, "timeout": 1}, []),
-        ({"do": "recv", "max_bytes": 1, "timeout": []}, []),
-        ({"do": "send"}, []),
+        ("finish", {"wait": 1}, []),
+        ("start", {}, [b""]),
+        ("start", start(), []),
+        ("start", start(), [b""]),
+        ("start", start(files=[["a", 0o644]]), [b"", b"pass"]),
+        ("start", start(files=[["a", "rwx"]]), [b"", b"pass", b""]),
+        ("start", start(files=[["a", 1e999]]), [b"", b"pass", b""]),
+        ("start", start(files=[["n" * 70_000, 0o644]]), [b"", b"pass"]),
+        ("start", start(cpu_s="x"), [b"", b"pass"]),
+        ("start", start(wall_s=-5), [b"", b"pass"]),
+        ("start", start(wall_s=1e999), [b"", b"pass"]),
+        ("start", start(words=2), [b"", b"pass"]),
+        ("start", start(words=-1), [b"", b"pass"]),
+        ("start", start(words="1"), [b"", b"pass"]),
+        ("recv", {"number": 1, "max_bytes": 1}, []),
+        ("recv", {"number": 2, "max_bytes": 1, "timeout": 0}, []),
+        ("recv", {"number": 0, "max_bytes": 1, "timeout": 0}, []),
+        ("recv", {"number": "1", "max_bytes": 1, "timeout": 0}, []),
+        ("recv", {"number": 1, "max_bytes": -1, "timeout": 0}, []),
+        ("recv", {"number": 1, "max_bytes": 1, "timeout": "x"}, []),
+        ("send", {}, []),
+        ("send", {}, [b"a", b"b"]),
+        ("finish", {}, []),
+        ("finish", {"wait": "x"}, []),
     ],
 )
-def test_a_question_with_wrong_parts_ends_one_conversation(
-    server: Server, question: dict[str, Any], pieces: list[bytes]
+def test_a_request_that_makes_no_sense_ends_its_session(
+    server: Server, what: str, header: dict[str, Any], pieces: list[bytes]
 ) -> None:
     friend = server.friend()
-    friend.asked({"do": "open", "profile": profile()})
-    if question["do"] != "start":
-        friend.asked(start("import time; time.sleep(30)"), b"")
-    friend.say(greeting.ASK, {**question, "id": 9}, *pieces)
-    assert friend.hung_up()
+    friend.open()
+    if what in ("recv", "send"):
+        friend.start("import time; time.sleep(60)")
+    answer = friend.ask(what, header, *pieces)
+    if what == "finish" and "wait" in header and header["wait"] == 1:
+        assert answer["error"] == "fault"  # no program runs: a misuse of the port
+        return
+
+    assert (friend.status, answer["error"]) == (400, "request"), answer
+    assert friend.has_ended()
     server.runs()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        b'{"do":"recv","max_bytes":1,"timeout":NaN,"sizes":[],"id":1}',
-        b'{"do":"recv","max_bytes":1,"timeout":-Infinity,"sizes":[],"id":1}',
-        b'{"do":"open","profile":' + b"[" * 100_000,
-        b'{"id":' + b"9" * 10_000 + b',"sizes":[]}',
+        b'{"number":1,"max_bytes":1,"timeout":NaN,"sizes":[]}',
+        b'{"number":1,"max_bytes":1,"timeout":-Infinity,"sizes":[]}',
+        b'{"number":' + b"[" * 100_000,
+        b'{"number":' + b"9" * 10_000 + b',"sizes":[]}',
         b'{"sizes":[-1]}',
         b'{"sizes":[1000000000000]}',
         b'{"sizes":"abc"}',
         b'{"sizes":[true]}',
         b'{"sizes":[],"sizes":[5]}',
+        b'{"x":"' + b"a" * payload.HEADER_MOST + b'","sizes":[]}',
         b"\xff\xfe",
         b"",
         b"5",
     ],
 )
-def test_json_that_is_no_question_ends_one_conversation(server: Server, text: bytes) -> None:
+def test_json_that_is_no_request_is_a_bad_one(server: Server, text: bytes) -> None:
     friend = server.friend()
-    friend.sock.sendall(wire.frame(greeting.ASK, struct.pack("<I", len(text)), text))
-    assert friend.hung_up()
+    friend.open()
+    friend.post("recv", len(text).to_bytes(4, "little") + text)
+
+    assert friend.status == 400
     server.runs()
 
 
-def test_a_header_or_a_frame_that_is_too_long_is_not_read(server: Server) -> None:
-    friend = server.friend()
-    text = b'{"x":"' + b"a" * payload.HEADER_MOST + b'","sizes":[]}'
-    friend.sock.sendall(wire.frame(greeting.ASK, struct.pack("<I", len(text)), text))
-    assert friend.hung_up()
-    friend = server.friend()
-    friend.sock.sendall(struct.pack("<BI", greeting.ASK, (1 << 28) + 1))
-    assert friend.hung_up()
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Content-Length: 268435457\r\n\r\n",
+        b"Content-Length: 99999999999999999999999\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n10000001\r\n",
+    ],
+)
+def test_a_body_that_is_too_long_is_not_read(server: Server, head: bytes) -> None:
+    key = f"Authorization: Bearer {TOKEN}\r\n".encode()
+    with server.raw() as sock:
+        sock.sendall(b"POST %s/sessions HTTP/1.1\r\nHost: a\r\n%s" % (PATH.encode(), key) + head)
+        if b"chunked" in head:
+            with suppress(OSError):
+                for _ in range(257):
+                    sock.sendall(bytes(1 << 20))
+        assert sock.recv(1 << 16).split()[1] in (b"413", b"400")
     server.runs()
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x", "x\0y", "", "a//b"])
 def test_a_files_name_stays_in_the_working_directory(server: Server, name: str) -> None:
     friend = server.friend()
-    friend.asked({"do": "open", "profile": profile()})
-    answer = friend.asked(start("pass", files=[[name, 0o644]]), b"", b"x")
-    friend.sock.close()
+    friend.open()
+    answer = friend.start("pass", b"x", files=[[name, 0o644]])
 
     assert answer["error"] == "config"
 
 
-def test_questions_at_once_are_answered_one_by_one_and_the_last_counts(server: Server) -> None:
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", f"{PATH}/sessions"),
+        ("POST", PATH),
+        ("PUT", f"{PATH}/sessions"),
+        ("POST", f"{PATH}/sessions/"),
+        ("POST", f"{PATH}/sessions/{'a' * 22}"),
+        ("POST", f"{PATH}/sessions/{'a' * 22}/fly"),
+        ("POST", f"{PATH}/sessions/../../etc/passwd"),
+        ("POST", f"{PATH}/sessions/%2e%2e/start"),
+        ("DELETE", f"{PATH}/sessions"),
+        ("DELETE", f"{PATH}/sessions/{'a' * 22}/start"),
+    ],
+)
+def test_what_is_no_operation_is_not_found(server: Server, method: str, path: str) -> None:
     friend = server.friend()
-    for number in range(1, 30):
-        what = {"do": "open", "profile": profile()} if number % 2 else {"do": "close"}
-        friend.say(greeting.ASK, {**what, "id": number})
-    friend.number = 100
-    assert friend.asked({"do": "open", "profile": profile()})["isolation"] == "process"
-    friend.asked(start("print('well')"), b"")
-    assert friend.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
+    friend.talk.request(method, path, b"x", friend.headers)
+
+    assert friend.talk.getresponse().status == 404
+
+
+@pytest.mark.parametrize(("method", "what"), [("POST", "/start"), ("DELETE", "")])
+def test_a_session_that_does_not_exist_is_gone(server: Server, method: str, what: str) -> None:
+    friend = server.friend()
+    friend.talk.request(method, f"{PATH}/sessions/{'a' * 22}{what}", b"", friend.headers)
+
+    assert friend.talk.getresponse().status == 410
+
+
+def test_a_later_request_of_a_session_takes_the_place_of_one_that_waits(server: Server) -> None:
+    friend = server.friend()
+    friend.open()
+    friend.start("import time; time.sleep(60)")
+    waiting = friend.connection()
+    body = payload.wrap({"number": 1, "max_bytes": 10, "timeout": 50})
+    path = f"{PATH}/sessions/{friend.session}/recv"
+    waiting.request("POST", path, body, friend.headers)
+    time.sleep(0.1)  # it is most likely there by now; the end is the same if it is not
+    assert friend.ask("finish", {"wait": 0})["exit"]["reason"] == "killed"
+    first = waiting.getresponse()
+    assert first.status in (400, 409, 410, 503)
+
+
+def test_pipelined_requests_are_answered_one_by_one(server: Server) -> None:
+    friend = server.friend()
+    friend.open()
+    head = (
+        f"DELETE {PATH}/sessions/{friend.session} HTTP/1.1\r\nHost: a\r\n"
+        f"Authorization: Bearer {TOKEN}\r\n\r\n"
+    )
+    with server.raw() as sock:
+        sock.sendall(head.encode() * 1000)
+        file = sock.makefile("rb")
+        assert b" 200 " in file.readline()
+        with file, suppress(OSError):
+            rest = file.read()
+            assert (
+                b" 410 " in rest
+            )  # the session is gone, and with the second answer the connection
+            assert rest.count(b"HTTP/1.1 ") == 1
     server.runs()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +18,13 @@ from rlenv.model.errors import ConfigError, RlenvError
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox import trees
 from rlenv_plugin_sandbox.guest import tree
-from rlenv_plugin_sandbox.remote import Remote, greeting, keys, payload
+from rlenv_plugin_sandbox.remote import Remote, keys, payload
+from rlenv_plugin_sandbox.remote.app import _stop
 from rlenv_plugin_sandbox.remote.command import main
-from rlenv_plugin_sandbox.remote.conversation import _stop
 from rlenv_plugin_sandbox.remote.server import Server as ServerHere
-from rlenv_plugin_sandbox.stream import Link
-from sandbox_server import Server, profile, start
+from sandbox_server import PATH, SOON, Server, start
 
 pytestmark = pytest.mark.usefixtures("hang_up")
-NONCES = "one:two"
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def shared(tmp_path: Path) -> Iterator[tuple[Server, str, str]]:
     alice = keys.add_key(file, "alice")
     bob = keys.add_key(file, "bob")
     environ = {"RLENV_SANDBOX_TOKEN": "", "RLENV_SANDBOX_SLOTS": "8"}
-    server = Server("--keys", file, "--programs", "1", "--connections", "3", environ=environ)
+    server = Server("--keys", file, "--programs", "1", "--sessions", "3", environ=environ)
     yield server, alice, bob
     said = server.end()
     assert "Traceback" not in said
@@ -55,23 +56,52 @@ def test_a_file_of_keys_has_no_key_in_it_and_belongs_to_its_owner(tmp_path: Path
     assert keys.read_keys(str(file)) == tuple(map(keys.Key.of, made, ("alice", "bob")))
 
 
-def test_who_reads_the_file_of_keys_cannot_be_a_client() -> None:
-    """What is in it proves nothing, in whatever way a thief may put it together."""
-    key = keys.Key.of("a token", "alice")
-    stored = bytes.fromhex(key.stored)
-    server = bytes.fromhex(key.server)
-    stolen = [stored, server, keys.sign(stored, NONCES), keys.sign(server, NONCES), bytes(32)]
-    proofs = [*stolen, *(greeting._hide(key, each, NONCES) for each in stolen)]
+def test_who_reads_the_file_of_keys_cannot_be_a_client(tmp_path: Path) -> None:
+    """What is in it proves nothing: it has hashes of keys of 256 bits."""
+    file = tmp_path / "keys.toml"
+    key = keys.add_key(str(file), "alice")
+    (known,) = keys.read_keys(str(file))
 
-    assert [greeting._owner([key], proof.hex(), NONCES) for proof in proofs] == [None] * 10
-    honest = greeting._hide(key, keys.client_key("a token"), NONCES)
-    assert greeting._owner([keys.Key.of("other"), key], honest.hex(), NONCES) == key
-    assert greeting._owner([key], honest.hex(), "other:nonces") is None
+    assert keys.tenant_of([known], key) == "alice"
+    for stolen in (known.sha256, file.read_text(), "alice", "", key[:-1], key + " ", key.upper()):
+        assert keys.tenant_of([known], stolen) is None
+    assert keys.tenant_of([keys.Key.of("other", "bob"), known], key) == "alice"
 
 
-@pytest.mark.parametrize("proof", ["", "00", "0" * 62, "0" * 66, "x" * 64, None, 5, ["0" * 64]])
-def test_a_proof_of_another_form_is_nobodys(proof: object) -> None:
-    assert greeting._owner([keys.Key.of("a token")], proof, NONCES) is None
+def test_keys_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+
+    def compare(one: str, two: str) -> bool:
+        compared.append((one, two))
+        return one == two
+
+    monkeypatch.setattr("hmac.compare_digest", compare)
+    known = [keys.Key.of(f"key {number}", f"t{number}") for number in range(3)]
+
+    assert keys.tenant_of(known, "key 0") == "t0"
+    assert len(compared) == 3  # also behind the one that was found
+
+
+@pytest.mark.parametrize(
+    ("header", "key"),
+    [
+        ("Bearer abc", "abc"),
+        ("bearer  abc ", "abc"),
+        ("Basic abc", ""),
+        ("abc", ""),
+        ("Bearer", ""),
+        ("", ""),
+    ],
+)
+def test_a_key_is_a_bearer_key(header: str, key: str) -> None:
+    assert keys.bearer(header) == key
+
+
+def test_a_file_of_an_earlier_version_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    file.write_text(f"[[key]]\ntenant = 'a'\nstored = '{HEX}'\nserver = '{HEX}'")
+    with pytest.raises(ConfigError, match=r"earlier version.*--new-key"):
+        keys.read_keys(str(file))
 
 
 HEX = "0" * 64
@@ -84,10 +114,10 @@ HEX = "0" * 64
         "key = 5",
         "key = [5]",
         "[[key]]\ntenant = 'a'",
-        f"[[key]]\ntenant = 'a b'\nstored = '{HEX}'\nserver = '{HEX}'",
-        f"[[key]]\ntenant = 'a'\nstored = '{HEX}0'\nserver = '{HEX}'",
-        f"[[key]]\ntenant = 'a'\nstored = '{HEX}'\nserver = 5",
-        f"[[key]]\ntenant = 'a'\nstored = '{HEX}'\nserver = '{HEX}'\nadmin = true",
+        f"[[key]]\ntenant = 'a b'\nsha256 = '{HEX}'",
+        f"[[key]]\ntenant = 'a'\nsha256 = '{HEX}0'",
+        "[[key]]\ntenant = 'a'\nsha256 = 5",
+        f"[[key]]\ntenant = 'a'\nsha256 = '{HEX}'\nadmin = true",
         "[[key",
     ],
 )
@@ -140,7 +170,8 @@ def test_the_command_makes_a_key_that_the_server_takes(
 def test_beyond_this_machine_keys_do_as_well_as_a_token(tmp_path: Path) -> None:
     file = str(tmp_path / "keys.toml")
     keys.add_key(file, "alice")
-    server = Server("--keys", file, "--listen", "0.0.0.0:0", environ={"RLENV_SANDBOX_TOKEN": ""})
+    words = ("--keys", file, "--listen", "0.0.0.0:0", "--plain-http")
+    server = Server(*words, environ={"RLENV_SANDBOX_TOKEN": ""})
     assert server.port
     server.end()
 
@@ -149,15 +180,15 @@ def test_beyond_this_machine_keys_do_as_well_as_a_token(tmp_path: Path) -> None:
 # -----------------------------------------------------------------------------
 
 
-def answered(friend: Any) -> bool:
+def answered(connection: http.client.HTTPConnection) -> bool:
     """Whether an answer is there already."""
-    friend.sock.settimeout(0.3)
+    connection.sock.settimeout(0.3)
     try:
-        return bool(friend.sock.recv(1, socket.MSG_PEEK))
+        return bool(connection.sock.recv(1, socket.MSG_PEEK))
     except TimeoutError:
         return False
     finally:
-        friend.sock.settimeout(20)
+        connection.sock.settimeout(SOON)
 
 
 @pytest.mark.parametrize("workspace", [False, True])
@@ -166,72 +197,90 @@ def test_a_tenant_that_runs_all_it_may_waits_and_another_does_not(
 ) -> None:
     server, alice, bob = shared
     options: dict[str, Any] = {"workspace_mb": 1, "memory_mb": 64} if workspace else {}
-    pieces = (b"", trees.END) if workspace else (b"",)
-    friends = {n: server.friend(alice if n < 2 else bob) for n in range(3)}
-    for number in (0, 2):  # what holds a place, where only a running program does
-        friends[number].asked({"do": "open", "profile": profile(wall_s=60.0, **options)})
-    friends[0].asked(start("import time; time.sleep(60)"), *pieces)
-    question = {"do": "open", "profile": profile(**options)}
-    friends[1].say(greeting.ASK, {**question, "id": 1})
+    pieces = (trees.END,) if workspace else ()
+    runs, waits, other = [server.friend(key) for key in (alice, alice, bob)]
+    runs.open(wall_s=60.0, **options)  # what holds a place, where only a running program does
+    other.open(wall_s=60.0, **options)
+    runs.start("import time; time.sleep(60)", *pieces)
+    waits.begin_open(**options)
 
-    assert not answered(friends[1])
-    assert friends[2].asked(start("print('well')"), *pieces) == {"id": 2}
-    assert friends[2].asked({"do": "finish", "wait": None})["exit"]["status"] == 0
-    assert not answered(friends[1])
-    friends[0].sock.close()  # and with it the program ends
-    assert friends[1].hear()[1]["isolation"] == "process"
+    assert not answered(waits.stream)
+    other.start("print('well')", *pieces)
+    assert other.ask("finish", {"wait": None})["exit"]["status"] == 0
+    assert not answered(waits.stream)
+    runs.close()  # and with it the program ends
+    assert waits.end_open()["isolation"] == "process"
 
 
 def test_a_session_beside_another_has_a_turn_of_its_own(shared: tuple[Server, str, str]) -> None:
     server, alice, _ = shared
-    one = server.friend(alice)
-    two = server.friend(alice)
+    one, two, three = [server.friend(alice) for _ in range(3)]
 
-    assert "isolation" in one.asked({"do": "open", "profile": profile()})
-    assert "isolation" in two.asked({"do": "open", "profile": profile(beside=True)})
-    assert "isolation" in two.asked({"do": "open", "profile": profile(beside=True)})
-    two.asked({"do": "close"})
-    one.asked({"do": "close"})
-    assert "isolation" in two.asked({"do": "open", "profile": profile()})
+    assert "isolation" in one.open()
+    assert "isolation" in two.open(beside=True)
+    two.close()
+    assert "isolation" in three.open(beside=True)
+    one.close()
+    assert "isolation" in server.friend(alice).open()
 
 
 def test_each_way_to_end_gives_the_turn_back(shared: tuple[Server, str, str]) -> None:
     server, alice, _ = shared
     for number in range(8):
         friend = server.friend(alice)
-        friend.asked({"do": "open", "profile": profile()})
+        if number % 4 == 1:
+            assert friend.open(runtime="x")["error"]
+        else:
+            assert "isolation" in friend.open()
         if number % 4 == 0:
-            friend.asked(start("import time; time.sleep(60)"), b"")
-        elif number % 4 == 1:
-            assert friend.asked({"do": "open", "profile": profile(runtime="x")})["error"]
+            friend.start("import time; time.sleep(60)")
         elif number % 4 == 2:
-            friend.asked({"do": "close"})
-        friend.sock.close()
+            friend.talk.request("DELETE", f"{PATH}/sessions/{friend.session}", b"", friend.headers)
+            assert friend.talk.getresponse().status == 200
+            assert friend.has_ended()
+        friend.close()
 
 
-def test_connections_of_one_tenant_keep_no_other_out(shared: tuple[Server, str, str]) -> None:
+def test_sessions_of_one_tenant_keep_no_other_out(shared: tuple[Server, str, str]) -> None:
     server, alice, bob = shared
     many = [server.friend(alice) for _ in range(3)]
     for friend in many:
-        assert friend.asked({"do": "close"}) == {"id": 1}
-    with pytest.raises((EOFError, ConnectionResetError)):
-        server.friend(alice).asked({"do": "close"})
-    assert server.friend(bob).asked({"do": "close"}) == {"id": 1}
+        friend.begin_open()  # one is open, and others wait for its turn
+        time.sleep(0.1)
+    last = server.friend(alice)
+    assert last.open()["transient"] is True
+    assert last.status == 429
+    assert "isolation" in server.friend(bob).open()
+
+
+def test_no_tenant_reaches_the_session_of_another(shared: tuple[Server, str, str]) -> None:
+    server, alice, bob = shared
+    one = server.friend(alice)
+    one.open()
+    two = server.friend(bob)
+    two.open()
+    two.session = one.session
+    for what in ("start", "send", "recv", "finish"):
+        assert two.ask(what, {})["error"] == "fault"
+        assert two.status == 410
+    assert one.start("print('well')") == {}
+    assert one.ask("finish", {"wait": None})["exit"]["status"] == 0
 
 
 def test_a_crowd_from_one_address_hangs_up_on_itself() -> None:
     """Whoever opens connections without end takes the places of their own, not of who comes from
     elsewhere.
     """
-    server = Server("--connections", "4")
+    server = Server()
     slow = socket.create_connection(("127.0.0.1", server.port), 20, ("127.0.0.2", 0))
-    assert slow.recv(1, socket.MSG_PEEK)
-    crowd = [server.raw() for _ in range(40)]
-    assert crowd[-1].recv(1, socket.MSG_PEEK)  # it is in
+    crowd = [server.raw() for _ in range(400)]
+    crowd[0].settimeout(SOON)
+    with suppress(ConnectionResetError):
+        assert crowd[0].recv(1) == b""
     slow.settimeout(0.3)
-    assert slow.recv(1 << 16)  # its hello
     with slow, pytest.raises(TimeoutError):
         slow.recv(1)
+    server.runs()
     server.end()
 
 
@@ -262,19 +311,22 @@ def test_no_word_becomes_a_time(server: Server, what: str, word: object) -> None
     if what == "wait" and word is None:
         return  # to a limit
     friend = server.friend()
-    friend.asked({"do": "open", "profile": profile()})
-    friend.asked(start("import time; time.sleep(30)"), b"")
-    question = {"do": "recv", "max_bytes": 1} if what == "timeout" else {"do": "finish"}
-    friend.say(greeting.ASK, {**question, what: word, "id": 9})
+    friend.open()
+    friend.start("import time; time.sleep(30)")
+    if what == "timeout":
+        friend.ask("recv", {"number": 1, "max_bytes": 1, what: word})
+    else:
+        friend.ask("finish", {what: word})
 
-    assert friend.hung_up()
+    assert friend.status == 400
+    assert friend.has_ended()
     server.runs()
 
 
 def test_mistakes_without_end_are_told_in_part(server: Server) -> None:
     friend = server.friend()
     paths = [f"/{number}/{'x' * 5000}" for number in range(100)]
-    answer = friend.asked({"do": "open", "profile": profile(paths=paths)})
+    answer = friend.open(paths=paths)
 
     assert answer["error"] == "config"
     assert len(str(answer)) < 20 * 5000
@@ -282,23 +334,16 @@ def test_mistakes_without_end_are_told_in_part(server: Server) -> None:
 
 def test_a_server_keeps_nothing_of_a_workspace_between_programs() -> None:
     from rlenv_plugin_sandbox.process import Process
-    from rlenv_plugin_sandbox.remote import conversation
+    from rlenv_plugin_sandbox.remote import session as sessions
     from rlenv_plugin_sandbox.workspace import WorkspaceSession
 
     async def whole() -> tuple[Any, bytes]:
         box = Process()
         asked = Profile(min_isolation="process", workspace_mb=1, memory_mb=64)
         session = await box.open(asked)
-        header: dict[str, Any] = {
-            "words": None,
-            "files": [],
-            "cpu_s": None,
-            "wall_s": None,
-            "wait": None,
-        }
         program = b"open('made', 'w').write('x')"
-        await conversation._start(session, header, [b"", program, trees.END])
-        _, parts = await conversation._talk(session, "finish", header, [], 1 << 20)
+        await sessions._start(session, start(), [b"", program, trees.END])
+        _, parts = await sessions._finish(session, {"wait": None})
         assert isinstance(session, WorkspaceSession)
         content = session.content
         await session.close()
@@ -308,41 +353,6 @@ def test_a_server_keeps_nothing_of_a_workspace_between_programs() -> None:
     content, left = asyncio.run(whole())
     assert content == {}
     assert b"made" in left
-
-
-class Flood:
-    """A socket that always has more to read."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def setblocking(self, _: bool) -> None: ...
-
-    def recv(self, most: int) -> bytes:
-        piece = self.data[:most]
-        self.data = self.data[most:]
-        return piece
-
-
-def test_a_sender_without_pause_leaves_others_their_turn() -> None:
-    frame = struct.pack("<BI", greeting.ASK, 1 << 24) + bytes(1 << 24)
-
-    async def whole() -> int:
-        turns = 0
-
-        async def others() -> None:
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
-        task = asyncio.create_task(others())
-        link = Link(Flood(frame))  # type: ignore[arg-type]
-        assert await link.receive() == (greeting.ASK, bytes(1 << 24))
-        task.cancel()
-        return turns
-
-    assert asyncio.run(whole()) > 30
 
 
 # -- how it ends
@@ -373,14 +383,14 @@ def test_a_server_that_ends_while_it_stops_a_question_ends() -> None:
 
 
 def test_the_token_is_not_kept() -> None:
-    made = ServerHere(object(), "process", "a token that nobody else knows")  # type: ignore[arg-type]
-    assert "a token that nobody else knows" not in repr(vars(made))
+    made = ServerHere(object(), "process", "a-token-that-nobody-else-has")  # type: ignore[arg-type]
+    assert "a-token-that-nobody-else-has" not in repr(vars(made))
 
 
 def test_a_port_that_is_taken_is_a_mistake_that_names_it(
     server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("RLENV_SANDBOX_TOKEN", "a token of the tests")
+    monkeypatch.setenv("RLENV_SANDBOX_TOKEN", "a-token-of-the-tests")
     with pytest.raises(SystemExit):
         main(["--listen", f"127.0.0.1:{server.port}", "--sandbox", "process"])
     assert str(server.port) in capsys.readouterr().err

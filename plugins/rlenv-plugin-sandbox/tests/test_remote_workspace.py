@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from rlenv.model.errors import ConfigError
-from rlenv.sandbox import Exit, Profile, Tier
+from rlenv.sandbox import Exit, Profile
 from rlenv_plugin_sandbox import trees
 from rlenv_plugin_sandbox.guest import tree
-from rlenv_plugin_sandbox.remote import Remote, greeting, payload
-from rlenv_plugin_sandbox.workspace import WorkspaceSession
-from sandbox_server import TOKEN, Friend, Server, profile, start
+from rlenv_plugin_sandbox.remote import Remote
+from sandbox_hostile import END, answer, hostile, instead
+from sandbox_server import TOKEN, Friend, Server, start
 
 pytestmark = pytest.mark.usefixtures("hang_up")
 SMALL = {"workspace_mb": 1, "workspace_files": 20}
@@ -29,7 +29,7 @@ def told(
 
 def opened(server: Server) -> Friend:
     friend = server.friend()
-    friend.asked({"do": "open", "profile": profile(**SMALL)})
+    friend.open(**SMALL)
     return friend
 
 
@@ -51,20 +51,22 @@ def opened(server: Server) -> Friend:
 )
 def test_a_content_that_is_none_ends_one_conversation(server: Server, content: bytes) -> None:
     friend = opened(server)
-    friend.say(greeting.ASK, {**start("pass"), "id": 9}, b"", content)
+    friend.start("pass", content)
 
-    assert friend.hung_up()
+    assert friend.status == 400
+    assert friend.has_ended()
     server.runs()
 
 
-@pytest.mark.parametrize("pieces", [[], [b""], [trees.END], [b"", b"more", trees.END]])
+@pytest.mark.parametrize("pieces", [[], [b""], [trees.END], [b"", b"pass", b"more", trees.END]])
 def test_a_program_without_a_content_ends_one_conversation(
     server: Server, pieces: list[bytes]
 ) -> None:
     friend = opened(server)
-    friend.say(greeting.ASK, {**start("pass"), "id": 9}, *pieces)
+    friend.ask("start", start(), *pieces)
 
-    assert friend.hung_up()
+    assert friend.status == 400
+    assert friend.has_ended()
     server.runs()
 
 
@@ -75,8 +77,7 @@ def test_more_than_the_workspace_holds_is_a_mistake_of_the_client(
     server: Server, content: bytes
 ) -> None:
     friend = opened(server)
-    answer = friend.asked(start("pass"), b"", content)
-    friend.sock.close()
+    answer = friend.start("pass", content)
 
     assert answer["error"] == "config"
 
@@ -98,8 +99,7 @@ def test_too_large_a_workspace_is_a_mistake_of_the_profile(
     server: Server, options: dict[str, Any], said: str
 ) -> None:
     friend = server.friend()
-    answer = friend.asked({"do": "open", "profile": profile(**options)})
-    friend.sock.close()
+    answer = friend.open(**options)
 
     assert answer["error"] == "config"
     assert said in "\n".join(answer["problems"])
@@ -110,39 +110,28 @@ def test_too_large_a_workspace_is_a_mistake_of_the_profile(
 )
 def test_the_server_knows_no_snapshots_and_reads_no_paths(server: Server, what: str) -> None:
     friend = opened(server)
-    question = {
-        "do": what,
-        "path": "../../etc/passwd",
-        "snapshot": hashlib.sha256().hexdigest(),
-        "id": 9,
-    }
-    friend.say(greeting.ASK, question, b"")
+    question = {"path": "../../etc/passwd", "snapshot": hashlib.sha256().hexdigest()}
+    friend.ask(what, question, b"")
 
-    assert friend.hung_up()
+    assert friend.status == 404
     server.runs()
 
 
 def test_one_client_sees_nothing_of_another(server: Server) -> None:
     first = opened(server)
     second = opened(server)
-    first.asked(start("open('mine', 'w').write('secret')"), b"", told("given"))
-    assert first.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
-    look = start("import os; assert os.listdir('.') == [], os.listdir('.')")
-    second.asked(look, b"", trees.END)
-    assert second.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
-    second.asked({"do": "open", "profile": profile(**SMALL)})
-    first.asked({"do": "open", "profile": profile(**SMALL)})
-    first.asked(look, b"", trees.END)
-    assert first.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
-    first.sock.close()
-    second.sock.close()
+    first.start("open('mine', 'w').write('secret')", told("given"))
+    assert first.ask("finish", {"wait": None})["exit"]["status"] == 0
+    look = "import os; assert os.listdir('.') == [], os.listdir('.')"
+    for friend in (second, first):
+        friend.start(look, trees.END)
+        assert friend.ask("finish", {"wait": None})["exit"]["status"] == 0
 
 
 def test_a_second_program_is_refused_while_one_runs(server: Server) -> None:
     friend = opened(server)
-    friend.asked(start("import time; time.sleep(30)"), b"", trees.END)
-    answer = friend.asked(start("pass"), b"", told("other"))
-    friend.sock.close()
+    friend.start("import time; time.sleep(30)", trees.END)
+    answer = friend.start("pass", told("other"))
 
     assert answer["error"] == "fault"
     server.runs()
@@ -151,9 +140,9 @@ def test_a_second_program_is_refused_while_one_runs(server: Server) -> None:
 def test_nothing_of_a_workspace_stays_on_the_server(server: Server) -> None:
     before = set(Path("/tmp").iterdir())
     friend = opened(server)
-    friend.asked(start("open('big', 'wb').write(bytes(1 << 19))"), b"", told("a"))
-    friend.asked({"do": "finish", "wait": None})
-    friend.sock.close()
+    friend.start("open('big', 'wb').write(bytes(1 << 19))", told("a"))
+    friend.ask("finish", {"wait": None})
+    friend.close()
     server.runs()
 
     left = {path for path in set(Path("/tmp").iterdir()) - before if path.name.startswith("rlenv")}
@@ -164,54 +153,24 @@ def test_nothing_of_a_workspace_stays_on_the_server(server: Server) -> None:
 # ----------------------------------------------------------------------------------------
 
 
-class Link:
-    """What a server answers to ``finish``, in place of a connection."""
+def ran(*pieces: bytes) -> tuple[Exit, list[str]]:
+    """How a program ends, and what the workspace holds, after a server that answers this to
+    ``finish``.
+    """
 
-    lost = False
-    most = 0
+    async def whole(url: str) -> tuple[Exit, list[str]]:
+        remote = Remote(url, TOKEN)
+        asked: dict[str, Any] = {"min_isolation": "process", "output_bytes": 100, **SMALL}
+        session = await remote.open(Profile(**asked))
+        await session.workspace.write("before", b"x")
+        found = await session.workspace.run("pass")
+        paths = [entry.path for entry in await session.workspace.list()]
+        await session.close()
+        await remote.aclose()
+        return found, paths
 
-    def __init__(self, *pieces: bytes, **end: Any) -> None:
-        self.pieces = pieces
-        self.end = end
-
-    async def send(self, _: int, asked: bytes, **__: Any) -> None:
-        self.asked = payload.unwrap(asked)[0]
-
-    async def receive(self, *_: Any) -> tuple[int, bytes]:
-        exit_ = {**payload.said_of_end(Exit(0, "exit")), **self.end}
-        answer: dict[str, Any] = {"id": self.asked["id"]}
-        finish = self.asked["do"] == "finish"
-        answer |= {"exit": exit_} if finish else {}
-        return greeting.ANSWER, payload.wrap(answer, *(self.pieces if finish else ()))
-
-    def alive(self) -> bool:
-        return True
-
-    def close(self) -> None: ...
-
-
-def ran(*pieces: bytes, **end: Any) -> tuple[Exit, list[str]]:
-    """How a program ends, and what the workspace holds, after a server that answers this."""
-
-    async def whole() -> tuple[Exit, list[str]]:
-        remote = Remote("tcp://127.0.0.1:1", TOKEN)
-        tier: Tier = "process"
-        link: Any = Link(*pieces, **end)
-        remote._idle.append((link, {"tier": tier, "sandbox": "x"}))
-        asked = Profile(min_isolation="process", output_bytes=100, **SMALL)  # type: ignore[arg-type]
-        session = WorkspaceSession(lambda given: _leased(remote, given), asked, tier)
-        await session.write("before", b"x")
-        found = await session.run("pass")
-        return found, [entry.path for entry in await session.list()]
-
-    return asyncio.run(whole())
-
-
-async def _leased(remote: Remote, asked: Profile) -> Any:
-    from rlenv_plugin_sandbox.remote.client import _Session
-
-    link, about = remote._idle[0]
-    return _Session(link, about, asked, lambda *_: None)
+    with hostile(instead("finish", answer({"exit": END}, *pieces))) as server:
+        return asyncio.run(whole(server.url))
 
 
 def test_an_honest_server_is_believed() -> None:

@@ -34,8 +34,13 @@ MOMENTS = [
 ]
 
 
+OTHERS = pytest.mark.slow  # nine processes for each signal, which is handled as SIGINT is
+
+
 @pytest.mark.parametrize("name", MOMENTS)
-@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "sent", ["SIGINT", *(pytest.param(name, marks=OTHERS) for name in ("SIGTERM", "SIGHUP"))]
+)
 def test_a_signal_while_rlenv_is_imported_ends_it_without_a_traceback(world, name, sent):
     code = AT.format(name=name, sent=sent)
     argv = ["verify", "env.toml", "--task", "t0", "--text", "Paris"]

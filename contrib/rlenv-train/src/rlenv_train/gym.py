@@ -60,8 +60,9 @@ def gymnasium_env(
         raise ConfigError(f"{judge.env.name} has no tasks, and reset gives one")
     made = _env_class(judge, of_split(judge.env.tasks, split, "gymnasium_env"), max_length)
     if "harness" in judge.env.tables:
-        stepping: Callable[..., type] = import_module("rlenv_plugin_agent.episodes.gym").stepping
-        made = stepping(made, judge.env, judge.reward, _info)
+        gym = import_module("rlenv_plugin_agent.episodes.gym")
+        make_env_class: Callable[..., type] = gym.make_env_class
+        made = make_env_class(made, judge.env, judge.reward, _info)
     return made()
 
 

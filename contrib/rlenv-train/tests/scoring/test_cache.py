@@ -187,7 +187,12 @@ HOLDERS = {
 }
 
 
-@pytest.mark.parametrize("kind", HOLDERS)
+HELD = pytest.mark.slow  # three runs each with workers, as for a closure
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[HELD] * (kind != "closure")) for kind in HOLDERS]
+)
 def test_functions_that_hold_objects_are_cached_by_what_these_hold(path, kind):
     for length, value in ((1, 1.0), (5, 0.0)):
         stage = rlenv.Slot("mine", HOLDERS[kind](length))

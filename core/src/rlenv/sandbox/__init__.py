@@ -17,6 +17,7 @@ contract:
 from __future__ import annotations
 
 from .isolation import Isolation
+from .options import SandboxOptions
 from .port import (
     CHANNEL,
     REASONS,
@@ -40,6 +41,6 @@ from .tiers import TIERS, Tier, rank
 
 __all__ = [
     "CHANNEL", "REASONS", "TIERS", "ChannelEnded", "ChannelError", "ChannelTimeout", "Diagnosis",
-    "Entry", "Exit", "FrameTooLong", "Isolation", "Profile", "Reason", "Sandbox", "Session", "Tier",
-    "Workspace", "WorkspaceError", "close_all", "get", "rank",
+    "Entry", "Exit", "FrameTooLong", "Isolation", "Profile", "Reason", "Sandbox", "SandboxOptions",
+    "Session", "Tier", "Workspace", "WorkspaceError", "close_all", "get", "rank",
 ]  # fmt: skip

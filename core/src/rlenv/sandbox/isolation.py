@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from rlenv.model.errors import ConfigError, PluginError
 
+from .port import Profile, Session, get
 from .tiers import TIERS, Tier, rank
 
 __all__ = ["Isolation"]
@@ -75,6 +76,37 @@ class Isolation:
             )
         made: Tier = tier
         return made
+
+    @property
+    def is_deferred(self) -> bool:
+        """True where the adapter looks for what it needs when a task loads or a program starts.
+
+        Its class says so by an attribute ``is_deferred``.  Any other adapter is made when a stage
+        is, so that what it lacks is an error of the configuration.
+
+        Raises:
+            ConfigError: no plugin supplies the adapter.
+        """
+        return bool(getattr(self.adapter(), "is_deferred", False))
+
+    async def open(self, profile: Profile) -> Session:
+        """Lease a place in the sandbox, of which there is one per process and options.
+
+        Args:
+            profile: the limits and files of the programs.
+
+        Raises:
+            ConfigError: the profile cannot be had here, or the session's tier is too weak.
+            PluginError: no plugin supplies the adapter.
+            VerifierFault: the sandbox cannot be reached now.
+        """
+        session = await get(self.name, **self.options).open(profile)
+        try:
+            self.accept(session.isolation)
+        except ConfigError:
+            await session.close()
+            raise
+        return session
 
     @property
     def at_least(self) -> Tier:

@@ -24,12 +24,11 @@ from attrs import field, frozen, validators
 from rlenv.model.errors import ConfigError, RlenvError
 from rlenv.model.values import Fault
 
-from .isolation import Isolation
 from .tiers import TIERS, Tier, rank
 
 __all__ = [
     "CHANNEL", "REASONS", "TIERS", "ChannelEnded", "ChannelError", "ChannelTimeout", "Diagnosis",
-    "Entry", "Exit", "FrameTooLong", "Isolation", "Profile", "Sandbox", "Session", "Tier",
+    "Entry", "Exit", "FrameTooLong", "Profile", "Sandbox", "Session", "Tier",
     "Workspace", "WorkspaceError", "close_all", "get", "rank",
 ]  # fmt: skip
 

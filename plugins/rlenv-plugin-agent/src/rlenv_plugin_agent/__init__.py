@@ -37,7 +37,7 @@ from .rollouts.replay import Divergence, areplay, replay
 from .rollouts.samples import Sample
 from .state.database import Database
 from .state.final import FinalState
-from .state.held import Files
+from .state.open_state import Files
 from .state.world import World
 from .tools.context import ToolContext
 from .tools.observations import Call, Observe

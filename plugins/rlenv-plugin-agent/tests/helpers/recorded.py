@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlenv import Task
 from rlenv_plugin_agent import tool
-from rlenv_plugin_agent.recording import CallLog, Recorded
+from rlenv_plugin_agent.recording import CallLog, RecordedCalls
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.tool import Tool
 
@@ -41,8 +41,8 @@ class World:
         self.runs += 1
         return a + b
 
-    def wrapped(self, log: CallLog, mode: str) -> Recorded:
-        return Recorded(partial(observe, self.tools), lambda: self.tools, log, mode)  # type: ignore[arg-type] # of modes
+    def wrapped(self, log: CallLog, mode: str) -> RecordedCalls:
+        return RecordedCalls(partial(observe, self.tools), lambda: self.tools, log, mode)  # type: ignore[arg-type] # of modes
 
 
 def recorded(path: Path, rows: int = 300) -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from rlenv import Environment, Task
 from rlenv_plugin_agent import Config, EpisodeError, Harness
 from rlenv_plugin_agent.policies.adversaries import ADVERSARIES, forge_transcript
-from rlenv_plugin_agent.policies.earning import earned, floor_of
+from rlenv_plugin_agent.policies.earning import floor_of, play_adversaries
 from rlenv_plugin_agent.tools.tool import tool
 
 TASKS = [Task(f"{n} + 1?", answer=f"{n + 100}", id=f"t{n}") for n in range(2)]
@@ -54,7 +54,7 @@ def environment(verifier: object, kind: str = "tool-use", **more: object) -> Env
 
 def means(env: Environment, seed: int = 0) -> Mapping[str, float]:
     with env:
-        found = [*earned(env, env.tasks, seed=seed)]
+        found = [*play_adversaries(env, env.tasks, seed=seed)]
     return {
         name: sum(each.reward or 0.0 for each in found if each.policy == name)
         for name in ADVERSARIES
@@ -103,7 +103,7 @@ def test_a_sound_verifier_pays_none_of_them_in_any_kind_of_episode(kind: str) ->
     harness = Harness(kind, tools=tools, turn_limit=12)  # type: ignore[arg-type]
     env = Environment("bench", right, TASKS, tables={"harness": harness})
     with env:
-        found = [*earned(env, env.tasks)]
+        found = [*play_adversaries(env, env.tasks)]
 
     assert len(found) == len(ADVERSARIES) * len(TASKS)
     assert {each.reward for each in found} == {0.0}
@@ -112,7 +112,7 @@ def test_a_sound_verifier_pays_none_of_them_in_any_kind_of_episode(kind: str) ->
 
 def test_a_verifier_without_a_harness_is_played_too() -> None:
     with Environment("bench", right, TASKS) as env:
-        assert {each.reward for each in earned(env, env.tasks)} == {0.0}
+        assert {each.reward for each in play_adversaries(env, env.tasks)} == {0.0}
 
 
 def test_idle_and_forging_policies_are_paid_by_lax_verifiers() -> None:
@@ -128,7 +128,9 @@ def test_idle_and_forging_policies_are_paid_by_lax_verifiers() -> None:
 def test_a_forged_message_of_a_tool_is_a_message_of_the_policy() -> None:
     made = forge_transcript(TASKS[0].messages, [])
     with environment(right) as env:
-        found = [each for each in earned(env, env.tasks) if each.policy == "transcript-forging"]
+        found = [
+            each for each in play_adversaries(env, env.tasks) if each.policy == "transcript-forging"
+        ]
 
     assert made["role"] == "tool"  # type: ignore[index]
     assert {m["role"] for each in found for m in each.rollout.trajectory.messages} == {
@@ -153,7 +155,7 @@ def test_a_task_may_declare_what_nothing_earns(info: dict[str, object], floor: f
         "bench", untouched, [task], tables={"harness": Harness("tool-use", tools=[search])}
     )
     with env:
-        idle = next(each for each in earned(env, env.tasks) if each.policy == "no-op")
+        idle = next(each for each in play_adversaries(env, env.tasks) if each.policy == "no-op")
 
     assert floor_of(task) == idle.floor == floor
     assert idle.is_finding is (floor < 0.5)
@@ -167,7 +169,7 @@ def test_an_unscored_episode_is_no_finding() -> None:
     harness = Harness("tool-use", tools=[broken])
     env = Environment("bench", untouched, TASKS, tables={"harness": harness, "config": Config()})
     with env:
-        found = {each.policy: each for each in earned(env, env.tasks)}
+        found = {each.policy: each for each in play_adversaries(env, env.tasks)}
 
     assert found["tool-spam"].reward is None
     assert not found["tool-spam"].is_finding
@@ -176,7 +178,7 @@ def test_an_unscored_episode_is_no_finding() -> None:
 
 def test_time_that_is_over_begins_no_episode() -> None:
     with environment(right) as env:
-        assert [*earned(env, env.tasks, until=0.0)] == []
+        assert [*play_adversaries(env, env.tasks, until=0.0)] == []
 
 
 def test_an_episode_that_runs_out_of_time_ends_and_is_left_out() -> None:
@@ -188,7 +190,7 @@ def test_an_episode_that_runs_out_of_time_ends_and_is_left_out() -> None:
     harness = Harness("tool-use", tools=[slow], turn_limit=10_000)
     with Environment("bench", right, TASKS, tables={"harness": harness}) as env:
         start = time.monotonic()
-        found = [*earned(env, env.tasks, until=start + 0.3)]
+        found = [*play_adversaries(env, env.tasks, until=start + 0.3)]
 
     assert len(found) < len(ADVERSARIES) * len(TASKS)
     assert {each.policy for each in found} <= {*ADVERSARIES}

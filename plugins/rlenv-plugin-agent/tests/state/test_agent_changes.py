@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv_plugin_agent.errors import ToolError
-from rlenv_plugin_agent.state.access import quoted, tables_of
+from rlenv_plugin_agent.state.access import quote, tables_of
 from rlenv_plugin_agent.state.compare import TooManyChanges
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
@@ -49,7 +49,7 @@ def database() -> Database:
 def all_rows(database: Database) -> dict[str, Counter[tuple[tuple[type, object], ...]]]:
     with closing(sqlite3.connect(":memory:")) as link:
         link.deserialize(database.content)
-        found = {name: link.execute(f"SELECT * FROM {quoted(name)}") for name in database.tables}
+        found = {name: link.execute(f"SELECT * FROM {quote(name)}") for name in database.tables}
         return {
             name: Counter(tuple((type(c), c) for c in row) for row in rows)
             for name, rows in found.items()

@@ -11,7 +11,7 @@ import pytest
 from rlenv import Environment, Task, TaskError
 from rlenv.sandbox import close_all
 from rlenv_plugin_agent import Harness, call, rollout
-from rlenv_plugin_agent.stages.expected import Expected, compare
+from rlenv_plugin_agent.stages.expectations import ExpectedState, compare
 from rlenv_plugin_agent.stages.state import State as StateStage
 from rlenv_plugin_agent.state.final import FinalState
 from rlenv_plugin_agent.state.listing import Listing
@@ -97,7 +97,7 @@ def test_ends_of_a_workspace(
 def test_no_predicate_of_a_file_is_met_by_what_is_no_file(mark: str, wanted: Any) -> None:
     final = FinalState(files={"f": mark})
 
-    assert compare(final, Expected(files={"f": wanted}))[0] == 0.0
+    assert compare(final, ExpectedState(files={"f": wanted}))[0] == 0.0
 
 
 def test_only_new_folders_and_empty_ones_that_went_are_changes() -> None:

@@ -22,7 +22,7 @@ from rlenv_plugin_agent import Database, Rollout, World, call, replay, rollout
 from rlenv_plugin_agent.policies.earning import _apart
 from rlenv_plugin_agent.rollouts.records import from_row, to_row
 from rlenv_plugin_agent.state import persistent
-from rlenv_plugin_agent.state.held import Held
+from rlenv_plugin_agent.state.open_state import OpenState
 from rlenv_plugin_agent.state.persistent import read_log
 from rlenv_plugin_agent.state.table import State
 
@@ -81,7 +81,7 @@ def path_of(env: Environment) -> Path:
     return Path(found.world.path)
 
 
-def database_of(held: Held) -> Database:
+def database_of(held: OpenState) -> Database:
     found = held.parts[Database]
     assert isinstance(found, Database)
     return found

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from growth import assert_growth
-from rlenv_plugin_agent.stages.expected import Expected, Rows, compare
+from rlenv_plugin_agent.stages.expectations import ExpectedState, Rows, compare
 from rlenv_plugin_agent.stages.rows import ANY, ChangedRows, largest_matching
 from rlenv_plugin_agent.state.final import FinalState, TableChange
 
@@ -20,7 +20,7 @@ COLUMNS = ("n", "what")
 def share(wanted: list[dict[str, object]], rows: list[tuple[object, ...]]) -> float:
     """What of the wanted rows was added, where further rows are allowed."""
     change = TableChange(COLUMNS, (), added=tuple(rows))  # type: ignore[arg-type]
-    expected = Expected(tables={"log": Rows(added=wanted)}, allow=["tables.log"])
+    expected = ExpectedState(tables={"log": Rows(added=wanted)}, allow=["tables.log"])
     return compare(FinalState(tables={"log": change}), expected)[0]
 
 
@@ -75,16 +75,16 @@ def test_a_cell_is_what_is_written(wanted: object, fits: list[object]) -> None:
         row = (cell, "x")
         found = ChangedRows([(row, row)], COLUMNS, COLUMNS, free=True)
         is_any = wanted == ANY
-        assert found.matched([{"n": wanted, "what": "x"}]) == int(is_any or expected)
+        assert found.match([{"n": wanted, "what": "x"}]) == int(is_any or expected)
 
 
 def test_a_changed_row_keeps_the_cells_that_are_not_named() -> None:
     pairs = [((1, "a"), (1, "b")), ((2, 1), (2, 1.0))]
     found = ChangedRows(pairs, COLUMNS, ("n",), free=False)  # type: ignore[arg-type]
 
-    assert found.matched([{"n": 1, "what": "b"}]) == 1
-    assert found.matched([{"n": 1}]) == 0
-    assert found.matched([{"n": 2}]) == 0  # 1 became 1.0
-    assert found.matched([{"what": "b"}]) == 0  # the key is not named
-    assert found.matched([{"n": 1, "what": "b", "more": 1}]) == 0
-    assert found.matched([{"n": ANY, "what": ANY}, {"n": 2, "what": ANY}]) == 2
+    assert found.match([{"n": 1, "what": "b"}]) == 1
+    assert found.match([{"n": 1}]) == 0
+    assert found.match([{"n": 2}]) == 0  # 1 became 1.0
+    assert found.match([{"what": "b"}]) == 0  # the key is not named
+    assert found.match([{"n": 1, "what": "b", "more": 1}]) == 0
+    assert found.match([{"n": ANY, "what": ANY}, {"n": 2, "what": ANY}]) == 2

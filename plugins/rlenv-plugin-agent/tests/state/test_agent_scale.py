@@ -95,6 +95,7 @@ class Replay:
         )
 
 
+@pytest.mark.slow  # making the large world takes seconds
 def test_episodes_on_a_large_world_are_judged_row_by_row(world: Environment) -> None:
     def values(policy: Policy) -> list[float | None]:
         done = sorted(rollouts(world, world.tasks, policy))

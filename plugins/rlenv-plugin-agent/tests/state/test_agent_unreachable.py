@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rlenv import Environment
 from rlenv_plugin_agent import Episode, call, rollout
-from rlenv_plugin_agent.episodes.gym import DRAWS, stepping
+from rlenv_plugin_agent.episodes.gym import DRAWS, make_env_class
 from rlenv_plugin_agent.errors import EpisodeError, UnreachableTask
 
 TASKS = "\n".join(
@@ -77,7 +77,7 @@ def drawn_from(env: Environment) -> Any:
         def close(self) -> None:
             env.close()
 
-    return stepping(Base, env, lambda verdict: verdict.reward, lambda _: {})()
+    return make_env_class(Base, env, lambda verdict: verdict.reward, lambda _: {})()
 
 
 def test_a_reset_draws_until_a_task_can_be_solved(env: Environment) -> None:

@@ -12,7 +12,7 @@ from rlenv import sandbox as port
 from rlenv.authoring import File
 from rlenv.sandbox import Profile
 from rlenv_plugin_agent import Database, FinalState, World
-from rlenv_plugin_agent.state.held import Held
+from rlenv_plugin_agent.state.open_state import OpenState
 from rlenv_plugin_agent.state.table import State
 
 SCHEMA = "CREATE TABLE notes(id INTEGER PRIMARY KEY, text);\nINSERT INTO notes VALUES (1, 'first');"
@@ -27,13 +27,13 @@ def state(tmp_path: Path) -> State:
     return State(schema=File(str(tmp_path / "s.sql")), values={"n": 0})
 
 
-def database_of(held: Held) -> Database:
+def database_of(held: OpenState) -> Database:
     found = held.parts[Database]
     assert isinstance(found, Database)
     return found
 
 
-def world_of(held: Held) -> World:
+def world_of(held: OpenState) -> World:
     found = held.parts[World]
     assert isinstance(found, World)
     return found

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import ConfigError, Outcome, StageResult, Tokens, Trajectory, Verdict
 from rlenv_plugin_agent.clients.render import Renderer
-from rlenv_plugin_agent.clients.sampling import Conversation, Sampled, TokenPolicy
+from rlenv_plugin_agent.clients.sampling import Conversation, SampledIds, TokenPolicy
 from rlenv_plugin_agent.clients.server import Server
 from rlenv_plugin_agent.rollouts.samples import samples_of
 from rlenv_plugin_agent.tools.subagent import Child
@@ -174,7 +174,7 @@ def test_law_13_for_any_conversation_and_any_cut_of_its_texts(data, template):
     class Scripted(TokenPolicy):
         async def sample(self, given_):
             now = left.pop(0)
-            return Sampled(Tokens(given_, now), "", now[-1:] == encode(end_of(template)))
+            return SampledIds(Tokens(given_, now), "", now[-1:] == encode(end_of(template)))
 
     model = Renderer(TOKENIZER, source(template), {"bos_token": "<|begin_of_text|>"})
     policy = Scripted(Server("http://127.0.0.1:9"), "m", model, calls="hermes")

@@ -20,7 +20,7 @@ import trl
 from datasets import Dataset
 from rlenv import Tokens, Trajectory
 from rlenv_plugin_agent.clients.render import Renderer
-from rlenv_plugin_agent.clients.sampling import Sampled, TokenPolicy
+from rlenv_plugin_agent.clients.sampling import SampledIds, TokenPolicy
 from rlenv_plugin_agent.clients.server import Server
 from rlenv_plugin_agent.messages import assistant
 from tokenizers import AddedToken
@@ -146,7 +146,7 @@ def played(template, turns, tools, answer="3"):
 
     class Given(TokenPolicy):
         async def sample(self, ids):
-            return Sampled(Tokens(ids, left.pop(0)), "", stopped=True)
+            return SampledIds(Tokens(ids, left.pop(0)), "", stopped=True)
 
     known = tokenizer(template)
     model = Renderer(TOKENIZER, known.chat_template, {"enable_thinking": False})

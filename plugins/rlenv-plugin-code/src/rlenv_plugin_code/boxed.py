@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import Attribute, field, frozen, validators
 from rlenv import ConfigError, Task, TaskError
 from rlenv.authoring import Safe, Unsafe
-from rlenv.sandbox import TIERS, Isolation, Tier, rank
+from rlenv.sandbox import SandboxOptions, Tier, rank
 
 from .drive.box import Box
 from .drive.clock import Clock
@@ -22,7 +22,6 @@ from .spec import PREFIXES, Tests
 
 __all__ = ["WALL", "Boxed", "names_tuple"]
 
-_READY = ("jail", "process", "remote")  # what they need is looked for when tasks load
 WALL = 30  # times a limit, in wall time: so long may a program run on a busy machine
 
 
@@ -49,31 +48,9 @@ def _doc(text: str) -> dict[str, Any]:
 
 
 @frozen(kw_only=True)
-class Boxed:
-    """The options of a stage that uses a sandbox.
+class Boxed(SandboxOptions):
+    """The options of a stage that runs programs."""
 
-    Where stages have the same, they share warm processes.
-    """
-
-    isolation: str = field(
-        default="jail",
-        validator=validators.instance_of(str),
-        metadata={
-            **_doc(
-                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted programs),"
-                " or the sandbox of another plugin, as plugin/name"
-            ),
-            "safe": ("jail", "docker+gvisor"),
-        },
-    )
-    min_isolation: str = field(
-        default="jail",
-        validator=validators.in_(TIERS),
-        metadata={
-            **_doc("the weakest tier that is accepted; a task may require a stronger one"),
-            "safe": ("jail", "gvisor", "microvm"),
-        },
-    )
     budget: float = field(
         default=25.0,
         validator=validators.gt(0),
@@ -105,21 +82,6 @@ class Boxed:
         validator=[validators.ge(0), validators.le(10)],
         metadata=_doc("number of retries if the sandbox fails"),
     )
-    sandbox: Unsafe[Mapping[str, Any]] = field(
-        factory=dict, metadata=_doc("options of the sandbox, as a table")
-    )
-
-    def __attrs_post_init__(self) -> None:
-        self.chosen.check()
-        if (
-            self.sandbox or self.isolation not in _READY
-        ):  # told now what cannot be had, not with each verdict
-            Box(self.isolation, self.sandbox).sandbox()
-
-    @property
-    def chosen(self) -> Isolation:
-        """The sandbox that the options name."""
-        return Isolation(self.isolation, self.sandbox, self.min_isolation)
 
     @property
     def default_timeout(self) -> float:
@@ -129,18 +91,6 @@ class Boxed:
         tell.
         """
         return 2 * WALL * self.budget
-
-    @property
-    def least_timeout(self) -> float:
-        """The same: with a shorter one, a response that loops is unscored on a busy machine, and
-        not 0.
-        """
-        return self.default_timeout
-
-    @property
-    def at_once(self) -> int:
-        """As many as there are places in the sandbox: the others wait where no clock runs."""
-        return self.chosen.places
 
     @property
     def default(self) -> str:

@@ -48,9 +48,9 @@ class Box:
             ConfigError: the profile cannot be had here.
             VerifierFault: the sandbox cannot be reached now.
         """
-        session = await self.sandbox().open(profile)
+        chosen = Isolation(self.isolation, self.options, self.min_isolation)
+        session = await chosen.open(profile)
         try:
-            Isolation(self.isolation, self.options, self.min_isolation).accept(session.isolation)
             yield session
         finally:
             await session.close()

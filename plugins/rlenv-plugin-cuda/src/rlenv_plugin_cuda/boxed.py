@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import field, frozen, validators
 from rlenv import Task, TaskError
-from rlenv.authoring import Safe, Unsafe, suggest
-from rlenv.sandbox import TIERS, Isolation
+from rlenv.authoring import Safe, suggest
+from rlenv.sandbox import SandboxOptions
 
 from .box import Box
 from .choosing import HALVES, NAMES, lacking
@@ -26,7 +26,6 @@ _REMOVED_HOSTS = {
     "jailed": "host code is no longer run; remove the option, and have responses launch their"
     " kernels by a plan, `def run(*inputs, *outputs)`; code/run verifies host code"
 }
-_READY = ("jail", "process", "remote")  # what they need is looked for when tasks load
 
 
 def _one_of(names: Sequence[str], removed: Mapping[str, str]) -> Callable[..., None]:
@@ -49,31 +48,11 @@ is_host = _one_of(("plan",), _REMOVED_HOSTS)  # of the option ``host``
 
 
 @frozen(kw_only=True)
-class Boxed:
-    """The options of a stage that uses a sandbox.
+class Boxed(SandboxOptions):
+    """The options of a stage that runs kernels."""
 
-    Where stages have the same, they share warm processes.
-    """
+    untrusted: ClassVar[str] = "kernels"
 
-    isolation: str = field(
-        default="jail",
-        validator=validators.instance_of(str),
-        metadata={
-            **_doc(
-                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted kernels),"
-                " or the sandbox of another plugin, as plugin/name"
-            ),
-            "safe": ("jail", "docker+gvisor"),
-        },
-    )
-    min_isolation: str = field(
-        default="jail",
-        validator=validators.in_(TIERS),
-        metadata={
-            **_doc("the weakest tier that is accepted"),
-            "safe": ("jail", "gvisor", "microvm"),
-        },
-    )
     budget: float = field(
         default=10.0,
         validator=validators.gt(0),
@@ -82,21 +61,6 @@ class Boxed:
             " timeout follows from it, and a shorter one is an error"
         ),
     )
-    sandbox: Unsafe[Mapping[str, Any]] = field(
-        factory=dict, metadata=_doc("options of the sandbox, as a table")
-    )
-
-    def __attrs_post_init__(self) -> None:
-        self.chosen.check("kernels")
-        if (
-            self.sandbox or self.isolation not in _READY
-        ):  # told now what cannot be had, not with each verdict
-            self.box().sandbox()
-
-    @property
-    def chosen(self) -> Isolation:
-        """The sandbox that the options name."""
-        return Isolation(self.isolation, self.sandbox, self.min_isolation)
 
     @property
     def default_timeout(self) -> float:
@@ -109,18 +73,6 @@ class Boxed:
         from .deadlines import deadline
 
         return deadline(self.budget)
-
-    @property
-    def least_timeout(self) -> float:
-        """The same: with a shorter one, a kernel that loops is unscored on a busy machine, and not
-        0.
-        """
-        return self.default_timeout
-
-    @property
-    def at_once(self) -> int:
-        """As many as there are places in the sandbox: the others wait where no clock runs."""
-        return self.chosen.places
 
     def box(self) -> Box:
         """Where this stage's programs run."""

@@ -12,18 +12,18 @@ from rlenv.hooks import hookimpl
 __all__ = ["RLENV_API", "rlenv_parts"]
 
 RLENV_API = 1
+_HOME = "rlenv_plugin_sandbox"
+# Name of each sandbox → its class, imported when it is used; its tier is an attribute of the class.
+ADAPTERS = {
+    "jail": f"{_HOME}.jail:Jail",
+    "docker": f"{_HOME}.docker:Docker",
+    "docker+gvisor": f"{_HOME}.docker:DockerGvisor",
+    "remote": f"{_HOME}.remote:Remote",
+    "process": f"{_HOME}.process:Process",
+}
 
 
 @hookimpl
 def rlenv_parts() -> Mapping[str, Mapping[str, str]]:
-    """The sandboxes, as targets that are imported when they are used."""
-    home = "rlenv_plugin_sandbox"
-    return {
-        "sandbox": {
-            "jail": f"{home}.jail:Jail",
-            "docker": f"{home}.docker:Docker",
-            "docker+gvisor": f"{home}.docker:DockerGvisor",
-            "remote": f"{home}.remote:Remote",
-            "process": f"{home}.process:Process",
-        }
-    }
+    """Return the sandboxes, as targets that are imported when they are used."""
+    return {"sandbox": ADAPTERS}

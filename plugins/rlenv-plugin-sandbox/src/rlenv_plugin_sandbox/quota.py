@@ -17,12 +17,14 @@ from itertools import product
 
 from rlenv import ConfigError
 
+from . import ADAPTERS
+
 __all__ = ["QUOTA", "SLOTS", "Quota", "gauges", "shared"]
 
 SLOTS = "RLENV_SANDBOX_SLOTS"
 QUOTA = "RLENV_SANDBOX_QUOTA"
 _IDLE_S = 30.0
-_ADAPTERS = "jail", "process", "docker", "docker+gvisor"
+_ADAPTERS = tuple(name for name in ADAPTERS if name != "remote")  # which runs nothing here
 _STATES = "idle", "busy", "waiting"
 # semaphores; from the last on one for each state of each adapter
 _FREE = 0

@@ -1,4 +1,4 @@
-"""The judge's end of a byte stream of frames: over a container's attached socket, or over TCP.
+"""The judge's end of a byte stream of frames, over a container's attached socket.
 
 The codec is `guest.wire`.  A link is used by one event loop at a time, tries without waiting first,
 and keeps whole frames only, so that a canceled wait loses nothing that arrived.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 import struct
 from collections.abc import Callable
 from time import monotonic
@@ -17,13 +16,11 @@ from rlenv.sandbox import FrameTooLong
 
 from .guest import wire
 
-__all__ = ["MOST", "Link", "LinkLost", "Unwrapped", "program_frame", "ready", "stay_aware"]
+__all__ = ["MOST", "Link", "LinkLost", "Unwrapped", "program_frame"]
 
 MOST = 1 << 30
 _CHUNK = 1 << 18
 _LENGTH = struct.Struct("<I")
-_KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))  # seconds, seconds
-_LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class LinkLost(ConnectionError):
@@ -61,7 +58,7 @@ def _plain(data: bytes) -> bytes:
 
 
 class Link:
-    """Frames over a connected socket, plain or of TLS, which it owns from now on.
+    """Frames over a connected socket, which it owns from now on.
 
     A frame has at most ``most`` bytes.
     """
@@ -96,9 +93,8 @@ class Link:
             while rest:
                 try:
                     rest = rest[self._sock.send(rest) :]
-                except _LATER as wait:
-                    writing = not isinstance(wait, ssl.SSLWantReadError)
-                    if not await ready(self._sock, until, writing=writing):
+                except BlockingIOError:
+                    if not await _ready(self._sock, until, writing=True):
                         raise self._lose("the other side does not take what it is sent") from None
         except LinkLost:
             raise
@@ -116,7 +112,7 @@ class Link:
         """
         while (frame := self._first()) is None:
             if not self._fill():
-                if not await ready(self._sock, until):
+                if not await _ready(self._sock, until):
                     return None
             elif len(self._inbox) > _CHUNK:  # a sender without pause leaves the others their turn
                 await asyncio.sleep(0)
@@ -145,7 +141,7 @@ class Link:
             raise LinkLost("the connection was lost earlier")
         try:
             data = self._sock.recv(_CHUNK)
-        except _LATER:
+        except BlockingIOError:
             return False
         except OSError as error:
             raise self._lose(f"the other side is gone: {error}") from error
@@ -183,18 +179,7 @@ def program_frame(buffer: bytearray, most: int) -> bytes | None:
     return frame
 
 
-def stay_aware(sock: socket.socket) -> None:
-    """Send without delay, and learn within a minute that the other machine is gone, also while
-    nothing is sent.
-    """
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _KEEPALIVE:
-        if hasattr(socket, name):
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-
-async def ready(sock: socket.socket, until: float | None, *, writing: bool = False) -> bool:
+async def _ready(sock: socket.socket, until: float | None, *, writing: bool = False) -> bool:
     """Whether a socket could be read (written) before this moment."""
     loop = asyncio.get_running_loop()
     left = None if until is None else until - monotonic()

@@ -100,6 +100,7 @@ echo held
     assert [(e.stdout, e.status) for e in ends] == [(b"held\n", 0)] * 2
 
 
+@pytest.mark.slow  # three bombs, each until it is stopped
 def test_a_native_bomb_harms_only_itself(place: Any) -> None:
     bombs = [
         ":(){ :|:& };:; wait",

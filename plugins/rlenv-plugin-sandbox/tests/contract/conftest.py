@@ -87,9 +87,14 @@ if OTHER:
     ADAPTERS = (Adapter("remote, " + OTHER, "other"),)
 
 
+GVISOR = pytest.mark.slow  # each program starts a kernel of its own
+
+
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(a, id=a.name) for a in ADAPTERS],
+    params=[
+        pytest.param(a, id=a.name, marks=[GVISOR] * a.name.endswith("gvisor")) for a in ADAPTERS
+    ],
 )
 def box(request: pytest.FixtureRequest) -> Iterator[Box]:
     adapter: Adapter = request.param

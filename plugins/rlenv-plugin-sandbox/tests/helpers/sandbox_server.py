@@ -1,7 +1,11 @@
-"""A server of sandboxes in a process of its own, and clients that speak to it byte by byte."""
+"""A server of sandboxes in a process of its own, and clients that speak to it request by
+request.
+"""
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import socket
 import subprocess
@@ -9,17 +13,18 @@ import sys
 from typing import Any
 
 from rlenv.sandbox import Profile
-from rlenv_plugin_sandbox.guest import wire
-from rlenv_plugin_sandbox.remote import greeting, keys, payload
+from rlenv_plugin_sandbox.remote import payload
 
-TOKEN = "a token of the tests"
-OPENED: list[socket.socket] = []
-CONNECTIONS = 4
+TOKEN = "a-token-of-the-tests"
+OPENED: list[Any] = []  # what the end of a test closes
+SESSIONS = 4
 SOON = 60.0  # seconds in which a busy machine does what takes no time
+PATH = payload.PATH
 # Who says nothing is hung up on so much later that no test takes the one for the other.
 SERVE = (
-    "from rlenv_plugin_sandbox.remote import command, server\nserver._GREETING_S = 5 *"
-    " 60.0\ncommand.main()"
+    "from rlenv_plugin_sandbox.remote import command, server\n"
+    "server._GREETING_S = 5 * 60.0\n"
+    "command.main()"
 )
 
 
@@ -46,15 +51,15 @@ class Server:
         return sock
 
     def friend(self, token: str = TOKEN) -> Friend:
-        return Friend(self.raw(), token)
+        return Friend(self.port, token)
 
     def runs(self) -> None:
         """It still does its work."""
         friend = self.friend()
-        assert friend.asked({"do": "open", "profile": profile()})["isolation"] == "process"
-        friend.asked(start("print('well')"), b"")
-        assert friend.asked({"do": "finish", "wait": None})["exit"]["status"] == 0
-        friend.sock.close()
+        assert friend.open()["isolation"] == "process"
+        friend.start("print('well')")
+        assert friend.ask("finish", {"wait": None})["exit"]["status"] == 0
+        friend.close()
 
     def end(self) -> str:
         """Ends it; what it wrote to standard error."""
@@ -65,58 +70,74 @@ class Server:
 
 
 class Friend:
-    """A client that knows the token, byte by byte."""
+    """A client that has the token, request by request.
 
-    def __init__(self, sock: socket.socket, token: str = TOKEN) -> None:
-        self.sock = sock
-        self.inbox = bytearray()
-        kind, hello = self.hear()
-        assert kind == greeting.HELLO
-        proof = proven(token, f"{hello['nonce']}:mine")
-        self.say(greeting.PROOF, {"nonce": "mine", "proof": proof})
-        kind, welcome = self.hear()
-        assert "refused" not in welcome
-        self.number = 0
+    Attributes:
+        status: of the last answer.
+    """
 
-    def say(self, kind: int, header: dict[str, Any], *pieces: bytes) -> None:
-        if "program" in header and pieces:  # it goes after standard input
-            pieces = (pieces[0], header["program"].encode(), *pieces[1:])
-            header = {key: value for key, value in header.items() if key != "program"}
-        self.sock.sendall(wire.frame(kind, payload.wrap(header, *pieces)))
+    def __init__(self, port: int, token: str = TOKEN) -> None:
+        self.port = port
+        self.headers = {"Authorization": f"Bearer {token}"}
+        self.stream = self.connection()
+        self.talk = self.connection()
+        self.opened: http.client.HTTPResponse | None = None
+        self.session = ""
+        self.status = 0
 
-    def hear(self) -> tuple[int, dict[str, Any]]:
-        while (frame := wire.first(self.inbox, 1 << 30)) is None:
-            data = self.sock.recv(1 << 16)
-            if not data:
-                raise EOFError
-            self.inbox += data
-        return frame[0], payload.unwrap(frame[1])[0]
+    def connection(self) -> http.client.HTTPConnection:
+        made = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SOON)
+        OPENED.append(made)
+        return made
 
-    def asked(self, header: dict[str, Any], *pieces: bytes) -> dict[str, Any]:
-        self.number += 1
-        self.say(greeting.ASK, {**header, "id": self.number}, *pieces)
-        while True:
-            _, said = self.hear()
-            if said["id"] == self.number:
-                return said
+    def begin_open(self, *pieces: bytes, **options: Any) -> None:
+        """Ask for a session, and read no answer."""
+        body = payload.wrap({"profile": profile(**options)}, *pieces)
+        self.stream.request("POST", f"{PATH}/sessions", body, self.headers)
 
-    def hung_up(self) -> bool:
-        """Whether the server ends this conversation."""
+    def end_open(self) -> dict[str, Any]:
+        """The answer to ``begin_open``."""
+        self.opened = self.stream.getresponse()
+        self.status = self.opened.status
+        text = self.opened.readline() if self.status == 200 else self.opened.read()
+        said: dict[str, Any] = json.loads(text)
+        self.session = said.get("session", "")
+        return said
+
+    def open(self, *pieces: bytes, **options: Any) -> dict[str, Any]:
+        self.begin_open(*pieces, **options)
+        return self.end_open()
+
+    def post(self, what: str, body: bytes) -> bytes:
+        """Send this body, whatever it is; the body of the answer."""
+        self.talk.request("POST", f"{PATH}/sessions/{self.session}/{what}", body, self.headers)
+        response = self.talk.getresponse()
+        self.status = response.status
+        return response.read()
+
+    def ask(self, what: str, header: dict[str, Any], *pieces: bytes) -> dict[str, Any]:
+        data = self.post(what, payload.wrap(header, *pieces))
+        return payload.unwrap(data)[0] if self.status == 200 else payload.json_object(data)
+
+    def start(self, program: str, *pieces: bytes, **options: Any) -> dict[str, Any]:
+        return self.ask("start", start(**options), b"", program.encode(), *pieces)
+
+    def has_ended(self) -> bool:
+        """Whether the server ends this session."""
+        assert self.opened is not None
         try:
-            self.sock.settimeout(SOON)
-            while self.sock.recv(1 << 16):
-                pass
-        except ConnectionResetError:
-            pass
+            return self.opened.read() == b""
+        except (ConnectionResetError, http.client.IncompleteRead):
+            return True
         except TimeoutError:
             return False
-        self.sock.close()
-        return True
 
-
-def proven(token: str, nonces: str) -> str:
-    """What a client that knows the token says in its greeting."""
-    return greeting._hide(keys.Key.of(token), keys.client_key(token), nonces).hex()
+    def close(self) -> None:
+        """Hang up."""
+        if self.opened is not None:
+            self.opened.close()
+        self.stream.close()
+        self.talk.close()
 
 
 def profile(**options: Any) -> dict[str, Any]:
@@ -124,13 +145,6 @@ def profile(**options: Any) -> dict[str, Any]:
     return {**said, **options}
 
 
-def start(program: str, **options: Any) -> dict[str, Any]:
-    return {
-        "do": "start",
-        "program": program,
-        "words": None,
-        "files": [],
-        "cpu_s": None,
-        "wall_s": None,
-        **options,
-    }
+def start(**options: Any) -> dict[str, Any]:
+    """The header of a request to start a program."""
+    return {"words": None, "files": [], "cpu_s": None, "wall_s": None, **options}

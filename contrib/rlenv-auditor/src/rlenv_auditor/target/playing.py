@@ -35,7 +35,7 @@ def needs_episodes(env: Any) -> bool:
 
 def player(env: Any) -> Callable[[Task, Any], Played]:
     """A function (task, response) that plays a response in a fresh episode of this environment."""
-    play = import_module("rlenv_plugin_agent.policies.scripted").play
+    play = import_module("rlenv_plugin_agent.policies.scripts").play
 
     def played(task: Task, response: Any) -> Played:
         return Played(*play(env, task, response))
@@ -45,6 +45,6 @@ def player(env: Any) -> Callable[[Task, Any], Played]:
 
 def recorded(env: Any, tasks: Sequence[Task]) -> dict[str, list[str]]:
     """Right responses by task id: the gold calls that tasks record."""
-    gold = import_module("rlenv_plugin_agent.policies.scripted").gold_conversation
+    gold = import_module("rlenv_plugin_agent.policies.scripts").gold_conversation
     known = {str(task.id): gold(env, task) for task in tasks if "gold" in task.info}
     return {name: [conversation(messages)] for name, messages in known.items() if messages}

@@ -48,7 +48,7 @@ def command(
     """
     from rlenv_cli.explain import explanation, painted
 
-    Episode = plugin("agent", "episode").Episode  # noqa: N806 - a class
+    Episode = plugin("agent", "episodes.episode").Episode  # noqa: N806 - a class
     forgiving(sys.stdout)
     with environments.load(env, settings) as loaded:
         if not loaded.tasks:
@@ -58,7 +58,7 @@ def command(
         person = Person()
         try:
             asyncio.run(_played(made, task, person, seed))
-        except plugin("agent", "tools.errors").EpisodeError as error:
+        except plugin("agent", "errors").EpisodeError as error:
             raise Mistake(str(error).removeprefix("error: "), 3) from error
         person.show(made.messages)
         print(f"\nended: {made.stop}\n")

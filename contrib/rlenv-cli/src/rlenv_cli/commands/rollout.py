@@ -177,7 +177,7 @@ def _fits(env: Environment, replay: str | None) -> None:
             " judged alone; use `rlenv score --group`"
         )
     if replay:
-        config: Any = env.tables.get("config") or plugin("agent", "tables").Config()
+        config: Any = env.tables.get("config") or plugin("agent", "episodes.config").Config()
         env.tables["config"] = evolve(config, replay=replay)
 
 

@@ -85,7 +85,7 @@ class Rolling(Run):
     async def _play(self, todo: Iterable[Wanted], bar: Silent) -> None:
         """Play what is wanted, so many at once; a rollout that the policy fails has no row."""
         begun = takewhile(lambda _: not self.hopeless, todo)
-        work = plugin("agent", "rollouts").completed(
+        work = plugin("agent", "rollouts").as_completed(
             ((each, self._one(each)) for each in begun), self.concurrent
         )
         async with aclosing(work) as ended:
@@ -105,7 +105,7 @@ class Rolling(Run):
         except RlenvError:
             raise
         except Exception as error:  # noqa: BLE001 - of one rollout, whose policy wrote it
-            failed = isinstance(error, (PolicyFailed, plugin("agent", "actions").ActionError))
+            failed = isinstance(error, (PolicyFailed, plugin("agent", "messages").ActionError))
             why = ("policy", str(error)) if failed else ("environment", told(error))
             self.failed[why] += 1
             self.in_a_row += 1
@@ -122,7 +122,7 @@ class Rolling(Run):
         item = Good(self.tally.rows + 1, task.id, list(made.messages), task, made)
         told = all(turn.exact for turn in trace)
         exact = told and all(each.exact for each in made.tokens)
-        calls = plugin("agent", "records").tokens_rows(made.tokens) if told else []
+        calls = plugin("agent", "rollouts.records").tokens_rows(made.tokens) if told else []
         tokens = {"sampled": sum(turn.tokens for turn in trace), "exact": exact, "calls": calls}
         return {
             **line(self.env, item, rollout.verdict),

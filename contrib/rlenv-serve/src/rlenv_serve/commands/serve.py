@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import click
 import tomli
@@ -31,6 +32,9 @@ from rlenv_serve.state.database import END as DATABASE_END
 from rlenv_serve.tracing import LAST as TRACE_LAST
 from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
 # Seconds in which a server has ended: what is open is closed behind the grace.
@@ -96,13 +100,15 @@ MEMORY = (
         " the answers of tasks. With --new-key: the new key may."
     ),
 )
+@click.option("--programs", is_flag=True, help="The new key may run programs in --sandboxes.")
 @click.option(
     "--sandboxes",
     metavar="MIN:MAX",
     help=(
         "How many sandboxes run programs, in all processes of the server together: more start while"
         " programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By"
-        " default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS."
+        " default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS. Clients whose key"
+        " has `programs` may use the jail as a remote sandbox, unless there are several --workers."
     ),
 )
 @click.option(
@@ -143,6 +149,7 @@ def command(
     new_key: str | None,
     answers: bool,
     operator: bool,
+    programs: bool,
     sandboxes: str | None,
     trajectories: str | None,
     trace: str | None,
@@ -162,7 +169,7 @@ def command(
     if new_key is not None:
         if keys is None:
             raise click.UsageError("--new-key needs --keys FILE, the file to add its hash to")
-        click.echo(add_key(keys, new_key, answers=answers, operator=operator))
+        click.echo(add_key(keys, new_key, answers=answers, operator=operator, programs=programs))
         return
     if not envs:
         raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
@@ -188,7 +195,18 @@ def command(
         if quota:
             server.metrics.show_sandboxes(quota.gauges())
         _warn(state, kept)
-        _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
+        bound = _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on)
+        _run(server, _application(server, sandboxes=bool(quota), alone=workers == 1), bound)
+
+
+def _application(server: Server, *, sandboxes: bool, alone: bool) -> ASGIApp:
+    from rlenv_serve.app import application
+    from rlenv_serve.routes.sandboxes import routes
+
+    app = application(server)
+    if sandboxes:
+        app.router.routes[:0] = routes(server, alone=alone)
+    return app
 
 
 def _begin_trace(target: str, server: Server, opened: ExitStack) -> None:
@@ -304,14 +322,13 @@ def _bound(host: str, port: int) -> socket.socket:
     return made
 
 
-def _run(server: Server, bound: socket.socket) -> None:
+def _run(server: Server, app: ASGIApp, bound: socket.socket) -> None:
     import uvicorn
 
-    from rlenv_serve.app import application
     from rlenv_serve.listening.config import host_config
 
     config = host_config(
-        application(server),
+        app,
         Connections(raise_file_limit().connections),
         log_level="warning",
         timeout_graceful_shutdown=GRACE,

@@ -4,9 +4,12 @@ A file of keys is TOML, and has no key in it, only hashes::
 
     [[key]]
     tenant = "alice"
-    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` adds one
-    answers = true       # requests may bring tasks with answers
-    operator = true      # may read trajectories of all tenants, and what verifiers keep private
+    sha256 = "9f86d0…"  # of the key
+    answers = true      # requests may bring tasks with answers
+    operator = true     # may read every tenant's trajectories, and what verifiers say in private
+    programs = true     # may run programs, where --sandboxes is given
+
+``rlenv serve --new-key alice --keys keys.toml`` makes a key and adds it.
 """
 
 from __future__ import annotations
@@ -41,18 +44,20 @@ class Tenant:
         name: of the tenant, "" for everyone on a server without keys.
         answers: its requests may bring tasks with answers.
         operator: it may read what belongs to the operator; ``sees_private`` says what that is.
+        programs: it may run programs in the sandboxes of the server.
     """
 
     name: str = ""
     answers: bool = False
     operator: bool = False
+    programs: bool = False
 
 
 # Whoever reaches the loopback interface of a server without keys.  An agent with a shell on this
 # machine, and every other user of it, can do that, so it is not an operator unless the server was
 # started with ``--operator``.
-LOCAL = Tenant("", answers=True)
-LOCAL_OPERATOR = Tenant("", answers=True, operator=True)
+LOCAL = Tenant("", answers=True, programs=True)
+LOCAL_OPERATOR = Tenant("", answers=True, operator=True, programs=True)
 
 
 def sees_private(tenant: Tenant) -> bool:
@@ -68,6 +73,7 @@ class _Key:
     sha256: str = field(validator=[instance_of(str), matches_re(HEX)])
     answers: bool = False
     operator: bool = False
+    programs: bool = False
 
 
 @frozen
@@ -111,12 +117,8 @@ class Keys:
         problems.check()
         found: dict[str, Tenant] = {}
         for key in made.key:
-            if (
-                found.setdefault(
-                    key.sha256, tenant := Tenant(key.tenant, key.answers, key.operator)
-                )
-                is not tenant
-            ):
+            tenant = Tenant(key.tenant, key.answers, key.operator, key.programs)
+            if found.setdefault(key.sha256, tenant) is not tenant:
                 raise ConfigError(f"{path}: the key {key.sha256[:8]}… is there twice")
         if not found:
             raise ConfigError(
@@ -159,7 +161,14 @@ def _key_in(headers: Mapping[str, str]) -> str:
     return ""
 
 
-def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operator: bool) -> str:
+def add_key(
+    path: str | os.PathLike[str],
+    tenant: str,
+    *,
+    answers: bool,
+    operator: bool,
+    programs: bool = False,
+) -> str:
     """Make a key, add its hash to a file, and return the key, which is kept nowhere.
 
     Args:
@@ -167,6 +176,7 @@ def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operato
         tenant: whose key it is.
         answers: requests with it may bring tasks with answers.
         operator: it is the key of an operator.
+        programs: it may run programs in the sandboxes of the server.
 
     Raises:
         ConfigError: for an invalid name, or a file that cannot be written.
@@ -177,9 +187,8 @@ def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operato
         )
     key = f"rlenv_{secrets.token_urlsafe(32)}"
     digest = hashlib.sha256(key.encode()).hexdigest()
-    rights = "".join(
-        f"{name} = true\n" for name, said in (("answers", answers), ("operator", operator)) if said
-    )
+    given = (("answers", answers), ("operator", operator), ("programs", programs))
+    rights = "".join(f"{name} = true\n" for name, said in given if said)
     try:
         with open(
             os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"

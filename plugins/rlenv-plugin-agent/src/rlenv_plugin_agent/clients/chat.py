@@ -40,7 +40,7 @@ class ChatPolicy:
         self.model = model
         self.token_ids = token_ids
         wanted = {**IDS, "logprobs": True} if token_ids else {}
-        self._fixed = {**checked(sampling), "model": model, **wanted}
+        self._fixed = {**check_sampling(sampling), "model": model, **wanted}
 
     async def __call__(self, messages: Sequence[Message], tools: Sequence[Message]) -> Reply:
         """Return the model's message, and its token ids where the server is asked for them."""
@@ -53,7 +53,7 @@ class ChatPolicy:
         return Reply(message_of(choice, where), _tokens(reply, choice) if self.token_ids else None)
 
 
-def checked(sampling: JSON) -> dict[str, object]:
+def check_sampling(sampling: JSON) -> dict[str, object]:
     """Return parameters of sampling.
 
     Raises:
@@ -70,11 +70,11 @@ def _sent(message: Message) -> Message:
     if thought := message.get("reasoning_content"):
         made["reasoning"] = thought
     if calls := sequence(message.get("tool_calls")):
-        made["tool_calls"] = [_accepted(mapping(each)) for each in calls]
+        made["tool_calls"] = [_acceptable_call(mapping(each)) for each in calls]
     return made
 
 
-def _accepted(call: Message) -> Message:
+def _acceptable_call(call: Message) -> Message:
     """Return a call that servers accept: OpenAI rejects other names, vLLM arguments that are no
     object.
 

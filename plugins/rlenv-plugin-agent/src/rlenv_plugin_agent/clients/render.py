@@ -19,7 +19,7 @@ from rlenv_plugin_agent.messages import Message
 
 from .errors import ContextExceeded, EndpointError
 from .reading import arguments_of, mapping
-from .templates import compiled, tojson
+from .templates import compile_template, tojson
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -61,7 +61,7 @@ class Renderer:
         from jinja2 import TemplateSyntaxError
 
         try:
-            return compiled(self.template)
+            return compile_template(self.template)
         except TemplateSyntaxError as error:
             raise ConfigError(
                 f"the chat template cannot be read: line {error.lineno}: {error}"

@@ -13,7 +13,7 @@ from rlenv import ConfigError, Tokens
 
 from rlenv_plugin_agent.messages import Message, Reply
 
-from .chat import IDS, Network, checked
+from .chat import IDS, Network, check_sampling
 from .errors import EndpointError
 from .formats import FORMATS, format_of, message_in
 from .reading import choice_of, mapping, sequence, text, tokens_of
@@ -25,7 +25,7 @@ Wire: TypeAlias = Literal["vllm", "sglang"]
 
 
 @frozen
-class Sampled:
+class SampledIds:
     """An answer that a server gave.
 
     Args:
@@ -47,7 +47,7 @@ def _completions(model: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, o
     return "/completions", {**asked, **IDS, "skip_special_tokens": False}
 
 
-def _of_completions(reply: JSON, _: Ids, where: str) -> Sampled:
+def _of_completions(reply: JSON, _: Ids, where: str) -> SampledIds:
     choice = choice_of(reply, where)
     told = mapping(choice.get("logprobs"))
     found = tokens_of(
@@ -57,7 +57,7 @@ def _of_completions(reply: JSON, _: Ids, where: str) -> Sampled:
         names=told.get("tokens"),
         usage=reply.get("usage"),
     )
-    return Sampled(found, text(choice.get("text")), choice.get("finish_reason") == "stop")
+    return SampledIds(found, text(choice.get("text")), choice.get("finish_reason") == "stop")
 
 
 def _generate(_: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]:
@@ -71,7 +71,7 @@ def _generate(_: str, ids: Ids, sampling: JSON) -> tuple[str, dict[str, object]]
     return "/generate", {"input_ids": [*ids], "sampling_params": asked, "return_logprob": True}
 
 
-def _of_generate(reply: JSON, ids: Ids, where: str) -> Sampled:
+def _of_generate(reply: JSON, ids: Ids, where: str) -> SampledIds:
     """``meta_info.output_token_logprobs`` holds (log-probability, id, text) of each sampled id."""
     meta = mapping(reply.get("meta_info"))
     reason = mapping(meta.get("finish_reason")).get("type")
@@ -86,11 +86,11 @@ def _of_generate(reply: JSON, ids: Ids, where: str) -> Sampled:
         names=[f"token_id:{each[1]}" for each in rows],
         usage=meta,
     )
-    return Sampled(found, text(reply.get("text")), reason == "stop")
+    return SampledIds(found, text(reply.get("text")), reason == "stop")
 
 
 Request: TypeAlias = Callable[[str, Ids, JSON], tuple[str, dict[str, object]]]
-WIRES: Mapping[str, tuple[Request, Callable[[JSON, Ids, str], Sampled]]] = {
+WIRES: Mapping[str, tuple[Request, Callable[[JSON, Ids, str], SampledIds]]] = {
     "vllm": (_completions, _of_completions),
     "sglang": (_generate, _of_generate),
 }
@@ -113,7 +113,7 @@ class TokenPolicy:
     model: str
     renderer: Renderer
     wire: Wire = "vllm"
-    sampling: JSON = field(factory=dict, converter=checked)
+    sampling: JSON = field(factory=dict, converter=check_sampling)
     calls: str = ""
 
     def begin(self) -> Conversation:
@@ -124,7 +124,7 @@ class TokenPolicy:
         """Ask once, and remember nothing: the whole conversation is tokenized."""
         return await self.begin()(messages, tools)
 
-    async def sample(self, ids: Ids) -> Sampled:
+    async def sample(self, ids: Ids) -> SampledIds:
         """Return what the model samples behind these ids; exact only where the server was given
         exactly them.
         """
@@ -140,7 +140,7 @@ class TokenPolicy:
             and all(at >> 32 == 0 and known(at) is not None for at in tokens.ids)
         )
         if not exact:
-            return Sampled(Tokens(ids, (), exact=False), found.text, found.stopped)
+            return SampledIds(Tokens(ids, (), exact=False), found.text, found.stopped)
         return found
 
 

@@ -33,7 +33,7 @@ def _generation() -> type[Extension]:
     return Generation
 
 
-def compiled(template: str) -> Template:
+def compile_template(template: str) -> Template:
     """Return a chat template, in an environment as transformers sets it up.
 
     Args:

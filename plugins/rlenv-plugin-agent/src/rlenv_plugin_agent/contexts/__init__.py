@@ -7,7 +7,7 @@ history gives the same view.  It keeps the task, never parts a call from its res
 
 from __future__ import annotations
 
-from .counting import Count, Counted, counter, estimate, guarded
+from .counting import Count, CountMemo, counter, estimate, guard_count
 from .history import ContextOverflow
 from .managers import CONTEXTS, Context, fold, markov, recency, summary, summary_by
 from .references import Record, unfold
@@ -18,13 +18,13 @@ __all__ = [
     "Context",
     "ContextOverflow",
     "Count",
-    "Counted",
+    "CountMemo",
     "Record",
     "Views",
     "counter",
     "estimate",
     "fold",
-    "guarded",
+    "guard_count",
     "markov",
     "recency",
     "summary",

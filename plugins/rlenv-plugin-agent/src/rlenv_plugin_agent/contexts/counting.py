@@ -106,7 +106,7 @@ def calls(message: Message) -> Iterator[Mapping[str, object]]:
             yield call
 
 
-def guarded(count: Count | None) -> Count:
+def guard_count(count: Count | None) -> Count:
     """Return the count, or the estimate where it raises, as tokenizers do for texts that look like
     their special tokens.
 
@@ -123,7 +123,7 @@ def guarded(count: Count | None) -> Count:
     return safe
 
 
-class Counted:
+class CountMemo:
     """A count that remembers: each message of an episode is counted once, so 600 turns cost no 600²
     counts.
 
@@ -187,6 +187,6 @@ class Counted:
         return self.count([message])
 
 
-def counted(count: Count) -> Counted:
+def count_memo(count: Count) -> CountMemo:
     """Return the count itself if it remembers, else one that does."""
-    return count if isinstance(count, Counted) else Counted(count)
+    return count if isinstance(count, CountMemo) else CountMemo(count)

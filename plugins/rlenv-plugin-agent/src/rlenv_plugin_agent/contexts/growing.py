@@ -107,7 +107,7 @@ class GrowingHistory:
         self._seen = len(messages)
         self._last = messages[-1] if messages else None
 
-    def shown(self, key: Hashable, make: Make) -> ShownTurns:
+    def show_turns(self, key: Hashable, make: Make) -> ShownTurns:
         """Return the turns as ``make`` shows them.
 
         Args:
@@ -118,7 +118,7 @@ class GrowingHistory:
         found.grow(self.turns, make)
         return found
 
-    def cited(self, first: int, of: Callable[[Message], Iterable[str]]) -> list[str]:
+    def citations(self, first: int, of: Callable[[Message], Iterable[str]]) -> list[str]:
         """Return what is cited in the turns before ``first``, each once and in order.
 
         Args:
@@ -132,7 +132,7 @@ class GrowingHistory:
         self._scanned = max(self._scanned, first)
         return [each for each, index in self._cited.items() if index < first]
 
-    def said(
+    def policy_texts(
         self, last: int, names: Callable[[Message], Iterable[str]], text: Callable[[Message], str]
     ) -> tuple[Counter[str], list[str]]:
         """Return the calls and the texts of the policy in the turns before ``last``, which never

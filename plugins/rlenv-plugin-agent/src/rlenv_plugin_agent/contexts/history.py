@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rlenv_plugin_agent.messages import Message, user_said
 
-from .counting import Count, counted, text_of
+from .counting import Count, count_memo, text_of
 from .growing import Sizes, Turn
 
 Messages: TypeAlias = Sequence[Message]
@@ -51,7 +51,7 @@ class History:
     ) -> None:
         self.messages = messages
         self.budget = budget
-        self.count = counted(count)
+        self.count = count_memo(count)
         self.grown = self.count.grown(messages, given)
         self.head = self.grown.head
         self.turns = self.grown.turns
@@ -62,7 +62,7 @@ class History:
 
     @property
     def fits(self) -> bool:
-        plain = self.grown.shown("plain", lambda _, turn: (turn, self.count(turn)))
+        plain = self.grown.show_turns("plain", lambda _, turn: (turn, self.count(turn)))
         return plain.sizes.passed[-1] <= self.room
 
     def full(self) -> Shown:
@@ -104,7 +104,7 @@ class History:
     def _shown(self, make: Make) -> Shown:
         """Return each turn with its results as ``make`` has them, and its tokens."""
         key = (make.__name__, self.unfolds, self.room)
-        found = self.grown.shown(key, partial(self._turn, make))
+        found = self.grown.show_turns(key, partial(self._turn, make))
         return found.turns, found.sizes
 
     def _turn(self, make: Make, index: int, turn: Turn) -> tuple[Turn, int]:

@@ -13,7 +13,7 @@ from rlenv_plugin_agent.messages import Message
 
 from .counting import Count, calls, text_of
 from .history import Given, History, Messages, start
-from .references import cited, references
+from .references import find_citations, references
 
 View: TypeAlias = list[Message]
 # The text for turns that are left out, with room for so many tokens.
@@ -231,7 +231,7 @@ def _line(message: Message) -> list[str]:
 
 
 def _state(history: History, last: int, room: int) -> str:
-    named, texts = history.grown.said(last, _names, _shown)
+    named, texts = history.grown.policy_texts(last, _names, _shown)
     told = f"[State after {last + 1} turns; calls so far: {dumps(dict(named.most_common(16)))}.]"
     words = [*_within(history, reversed(texts), room - len(told))]
     return "\n".join([told, *(["What you wrote, latest first:", *words] if words else ())])
@@ -275,7 +275,7 @@ def _cut(history: History, text: str, room: int) -> str:
 
 
 def _citations(history: History, first: int) -> list[str]:
-    found = references(history.turns, history.grown.cited(first, cited))
+    found = references(history.turns, history.grown.citations(first, find_citations))
     return [f"You cited: {' '.join(found)}"] if found else []
 
 

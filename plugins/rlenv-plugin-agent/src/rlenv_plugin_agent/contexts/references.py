@@ -27,7 +27,7 @@ REFERENCE = re.compile(rf"(?<!\w){OWN}|{URL}|{NAME}")
 LONGEST = 16_000  # characters that one call of unfold shows
 
 
-def cited(message: Message) -> tuple[str, ...]:
+def find_citations(message: Message) -> tuple[str, ...]:
     """Return the references in what the policy shows of a message, in order; those in hidden
     reasoning are not cited.
 

@@ -9,9 +9,9 @@ from rlenv import ConfigError
 from rlenv.authoring import dumps, suggest
 
 from rlenv_plugin_agent.messages import Message
-from rlenv_plugin_agent.tools.tool import Coded
+from rlenv_plugin_agent.tools.tool import FunctionRef
 
-from .counting import Count, Counted, counted, guarded
+from .counting import Count, CountMemo, count_memo, guard_count
 from .history import ContextOverflow, Given, Messages
 from .managers import CONTEXTS, Context, View
 
@@ -31,8 +31,8 @@ class Views:
     """
 
     def __init__(self, context: Callable[..., object] | str, count: Count | None) -> None:
-        self._manage = _named(context) if isinstance(context, str) else _own(context)
-        self._plain = guarded(count)
+        self._manage = _context_called(context) if isinstance(context, str) else _own(context)
+        self._plain = guard_count(count)
         self.begin(0, ())
 
     def begin(self, given: int, tools: Sequence[Message]) -> None:
@@ -42,7 +42,7 @@ class Views:
             given: how many messages it begins with; they are always shown.
             tools: as the policy is offered them; their schemas take room too.
         """
-        self._count = Counted(self._plain)
+        self._count = CountMemo(self._plain)
         self._given = given
         self._tools = tools
         self._schemas: int | None = None
@@ -69,7 +69,7 @@ class Views:
             return ()
 
 
-def _named(name: str) -> Context | None:
+def _context_called(name: str) -> Context | None:
     """Return the context manager of a name, None for ""."""
     if name and name not in CONTEXTS:
         hint = suggest(name, CONTEXTS, what="they are")
@@ -79,10 +79,10 @@ def _named(name: str) -> Context | None:
 
 def _own(context: Callable[..., object]) -> Context:
     """Return a context manager that is a function; what it returns is checked, too."""
-    found: Context = Coded.of(context).loaded  # type: ignore[assignment] # as its docs say
+    found: Context = FunctionRef.of(context).implementation  # type: ignore[assignment] # as its docs say
 
     def checked(messages: Messages, budget: int, count: Count, given: Given = None) -> View:
         shown = found(messages, budget, count, given=given)
-        return shown if counted(count).count(shown) <= budget else []
+        return shown if count_memo(count).count(shown) <= budget else []
 
     return checked

@@ -14,7 +14,13 @@ from rlenv_plugin_agent.errors import ToolError, error_text
 from rlenv_plugin_agent.messages import Message, text_of
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.observations import CALLS, Asked, Observe, Said, answer_calls
+from rlenv_plugin_agent.tools.observations import (
+    CALLS,
+    Observe,
+    ToolCallRequest,
+    ToolResults,
+    answer_calls,
+)
 from rlenv_plugin_agent.tools.tool import Function, Tool
 from rlenv_plugin_agent.waiting import at_once, has_loop
 
@@ -24,6 +30,7 @@ from .steps import ENDINGS, Stop
 from .user import End
 
 Info: TypeAlias = dict[str, object]
+GO_ON = "No tool was called. Go on, and call done when the task is finished."
 
 
 class EpisodeAnswers:
@@ -39,18 +46,18 @@ class EpisodeAnswers:
     _is_plain: bool
     _user: Callable[..., object] | None
 
-    def _called(self, asked: Sequence[Asked]) -> Steps[Said]:
+    def _call_tools(self, asked: Sequence[ToolCallRequest]) -> Steps[ToolResults]:
         """Return an observation for each call, without an event loop where no tool needs one."""
         named = [each for call in asked if (each := self.named.get(call["name"]))]
         aside = [each for each in named if each.where != "inline"]
         together = len(asked) > 1 and bool(aside) and not any(each.stateful for each in named)
         blocks = not (together or has_loop() or any(each.is_async for each in aside))
         work = self._answers(asked, together=together)
-        if (blocks or not aside) and self._is_plain and self.ledger.left is None:
+        if (blocks or not aside) and self._is_plain and self.ledger.seconds_left is None:
             return at_once(work)
         return (yield from wait(work))
 
-    async def _answers(self, asked: Sequence[Asked], *, together: bool) -> Said:
+    async def _answers(self, asked: Sequence[ToolCallRequest], *, together: bool) -> ToolResults:
         """Return an observation for each call; a call that ends the episode ends it when all are
         answered.
         """
@@ -63,17 +70,17 @@ class EpisodeAnswers:
             )
         return found
 
-    def _use(self, named: Mapping[str, Tool]) -> None:
+    def _set_tools(self, named: Mapping[str, Tool]) -> None:
         self.named = named
         self.tools = [each.offered for each in named.values()]
 
     def _plain(self, name: str, arguments: str, context: ToolContext) -> Awaitable[str]:
         return observe(self.named, name, arguments, context)
 
-    async def _call(self, asked: Asked) -> str:
+    async def _call(self, asked: ToolCallRequest) -> str:
         try:
             made = self._observe(asked["name"], asked["arguments"], self._context)
-            left = self.ledger.left
+            left = self.ledger.seconds_left
             return await (made if left is None else asyncio.wait_for(made, left))
         except TimeoutError:
             return error_text("timeout", asked["name"], "the time of the episode is over")
@@ -81,7 +88,7 @@ class EpisodeAnswers:
     def _ask(self, value: object) -> Steps[tuple[list[Message], Info]]:
         """Return what the user answers, as a message and as it is."""
         assert self._user is not None
-        found = yield from answer_of_user(self._user, value, self.ledger.left)
+        found = yield from answer_of_user(self._user, value, self.ledger.seconds_left)
         if isinstance(found, End):
             self.stop = "done"
             found = found.observation

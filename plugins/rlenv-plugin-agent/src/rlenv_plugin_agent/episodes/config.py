@@ -9,11 +9,11 @@ from attrs import asdict, evolve, field, frozen
 from rlenv import ConfigError
 from rlenv.authoring import File, Safe, Unsafe, suggest
 
-from rlenv_plugin_agent.recording import Recorded, check_pinned, shared_log
+from rlenv_plugin_agent.recording import RecordedCalls, check_pinned, shared_log
 from rlenv_plugin_agent.tools.keys import Named
 from rlenv_plugin_agent.tools.noise import Noise, Noisy
 from rlenv_plugin_agent.tools.observations import Observe
-from rlenv_plugin_agent.tools.tool import Coded
+from rlenv_plugin_agent.tools.tool import FunctionRef
 
 from .bounds import between
 from .gold import CHECKING
@@ -93,7 +93,7 @@ class Config:
     log_sha256: str = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "count", self.count and Coded.of(self.count))
+        object.__setattr__(self, "count", self.count and FunctionRef.of(self.count))
         if self.replay not in ("live", "record", "pin"):
             raise ConfigError(f"replay is live, record or pin, not {self.replay!r}")
         for step in {step for pairs in self.schedule.steps.values() for step, _ in pairs}:
@@ -117,9 +117,9 @@ class Config:
     @property
     def length(self) -> Callable[[str], int] | None:
         """Return what counts the tokens of a text; imports the file of one that is in a file."""
-        return cast("Coded", self.count).loaded if self.count else None  # type: ignore[return-value] # as its docs say
+        return cast("FunctionRef", self.count).implementation if self.count else None  # type: ignore[return-value] # as its docs say
 
-    def wrapped(self, call: Observe, tools: Named) -> Observe:
+    def wrap_calls(self, call: Observe, tools: Named) -> Observe:
         """Return the calls of a policy with a log around them, and around that noise, so that the
         log has clean results.
 
@@ -134,7 +134,7 @@ class Config:
             if self.replay == "pin":
                 check_pinned(tools())
             log = shared_log(self.log_path, writes=self.replay == "record")
-            call = Recorded(call, tools, log, self.replay)
+            call = RecordedCalls(call, tools, log, self.replay)
         # The gold calls of a task are the grader's.
         return Noisy(call, tools, self.noise) if self.noise and not CHECKING.get() else call
 

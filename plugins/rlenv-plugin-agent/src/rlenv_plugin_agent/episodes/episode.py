@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
 from rlenv.steps import Steps, await_steps, wait
 
-from rlenv_plugin_agent.contexts import Count, Record, Views, counter, guarded
+from rlenv_plugin_agent.contexts import Count, Record, Views, counter, guard_count
 from rlenv_plugin_agent.errors import EpisodeError, UnreachableTask, fault_of
 from rlenv_plugin_agent.messages import (
     Action,
     Message,
     Reply,
+    action_for_user,
     assistant,
     calls_of,
     copies,
     count_tokens,
-    opening,
-    said,
+    opening_messages,
     text_of,
     user_said,
 )
@@ -31,7 +31,7 @@ from rlenv_plugin_agent.messages.read_only import (
     read_only_message,
     read_only_messages,
 )
-from rlenv_plugin_agent.state.held import hold
+from rlenv_plugin_agent.state.open_state import open_state
 from rlenv_plugin_agent.state.world import World
 from rlenv_plugin_agent.tools.catalog.resources import Resources
 from rlenv_plugin_agent.tools.context import ToolContext
@@ -40,19 +40,16 @@ from rlenv_plugin_agent.tools.subagent import Actor
 from rlenv_plugin_agent.tools.tool import Tool, ToolSource, open_tools
 from rlenv_plugin_agent.waiting import result_of, run
 
-from .answers import EpisodeAnswers, Info
+from .answers import GO_ON, EpisodeAnswers, Info
 from .config import Config
 from .gold import check_present, check_recorded
 from .harness import Harness
 from .ledger import Ledger
-from .steps import TERMINATED, TRUNCATED, Step, Stop, Turn, verdict_of_fault
+from .steps import TERMINATED, TRUNCATED, Evaluate, Step, Stop, Turn, verdict_of_fault
 from .user import End
 
 if TYPE_CHECKING:
-    from rlenv_plugin_agent.state.held import Held, Holder
-
-Evaluate: TypeAlias = Callable[[Task, Trajectory], Verdict | Awaitable[Verdict]]
-GO_ON = "No tool was called. Go on, and call done when the task is finished."
+    from rlenv_plugin_agent.state.open_state import OpenState, StateFactory
 
 
 class Episode(
@@ -93,7 +90,7 @@ class Episode(
         self.env = env
         self.harness = harness if isinstance(harness, Harness) else Harness()
         self.config = (config if isinstance(config, Config) else Config()).at(training_step)
-        self._use(self.harness.named)
+        self._set_tools(self.harness.named)
         self.start = ""  # the digest of the state that the episode began with, "" without [state]
         self.seed = 0
         self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
@@ -103,16 +100,16 @@ class Episode(
         self.verdict: Verdict | None = None
         self.trajectory: Trajectory | None = None
         self.stop: Stop | None = None
-        self._holder: Holder | None = env.tables.get("state")  # type: ignore[assignment] # claimed by its name
-        self._held: Held | None = None
+        self._holder: StateFactory | None = env.tables.get("state")  # type: ignore[assignment] # claimed by its name
+        self._held: OpenState | None = None
         self._user: Callable[..., object] | None = None
         self._context = ToolContext()
         self._sources = any(isinstance(each, (Tool, ToolSource)) for each in env.tables.values())
         self._opened: AsyncExitStack | None = None
-        inner = self.config.wrapped(self._plain, lambda: self.named)
+        inner = self.config.wrap_calls(self._plain, lambda: self.named)
         self._observe = inner if wrap is None else wrap(inner)
         own = count or (counter(self.config.length) if self.config.length else None)
-        self._count = guarded(own) if own else count_tokens
+        self._count = guard_count(own) if own else count_tokens
         self._manage = Views(self.harness.context, own)
         self._is_plain = self._observe == self._plain
         if env.group_only:
@@ -126,32 +123,30 @@ class Episode(
                 'kind "stateful-tool-use" needs a table [state], or sandbox; else it is "tool-use"'
             )
 
-    # -- observe, act, observe, verify ------------------------------------------------------------
-
     def _turn(self, action: Action, evaluate: Evaluate) -> Steps[Step]:
         """The policy acts, tools or the user answer, and at the end the stages judge."""
-        reply = self._replied(action)
+        reply = self._reply_of(action)
         message = self._act(reply)
         answers = list[Message]()
         calls = tuple[Call, ...]()
         info = dict[str, object]()
         try:
             if asked := calls_of(message) if self.harness.kind != "single-turn" else []:
-                answers, calls = yield from self._called(asked)
+                answers, calls = yield from self._call_tools(asked)
             elif self._user is not None:
-                answers, info = yield from self._ask(said(reply, message))
+                answers, info = yield from self._ask(action_for_user(reply, message))
             elif self.harness.kind == "agentic":
                 answers = [{"role": "user", "content": GO_ON}]
             else:
                 self.stop = "done"
         except VerifierFault as error:
             return (yield from self._fail(error.fault))
-        self._observed(answers, calls)
+        self._take_in(answers, calls)
         if self.stop is None:
             return Step(answers, 0.0, terminated=False, truncated=False, info=info)
         return (yield from self._verify(evaluate, answers, info))
 
-    def _replied(self, action: Action) -> Reply:
+    def _reply_of(self, action: Action) -> Reply:
         """Return what the policy returned, before anything has changed."""
         if self.task is None or self.stop:
             raise RuntimeError("no episode runs: call reset")
@@ -160,20 +155,20 @@ class Episode(
     def _act(self, reply: Reply) -> Message:
         """Record the message that the policy has written."""
         turn = self._context.turn = len(self.trace)
-        self.ledger.acted(reply.tokens)
+        self.ledger.record_action(reply.tokens)
         message = read_only_message(assistant(reply.message, turn))
         self.messages.append(message)
         return message
 
-    def _observed(self, answers: Sequence[Message], calls: tuple[Call, ...]) -> None:
+    def _take_in(self, answers: Sequence[Message], calls: tuple[Call, ...]) -> None:
         """Take in the answers, and stop at a limit."""
         marks = tuple(self._context.marks)
         self._context.marks = []
-        self.ledger.observed(self._count(self.messages[-1:]), calls, marks)
+        self.ledger.record_turn(self._count(self.messages[-1:]), calls, marks)
         self.messages += map(read_only_message, answers)
-        self.stop = self.stop or self.ledger.limit or self._look()
+        self.stop = self.stop or self.ledger.limit or self._update_view()
 
-    def _look(self) -> Stop | None:
+    def _update_view(self) -> Stop | None:
         """Make the view; ``context`` where it does not fit."""
         budget = self.config.budget_at(len(self.trace))
         shown = self.messages if budget is None else self._manage(self.messages, budget)
@@ -184,7 +179,7 @@ class Episode(
     def _verify(self, evaluate: Evaluate, answers: list[Message], info: Info) -> Steps[Step]:
         """The stages judge the conversation, and the final state where they take it."""
         assert self.task is not None
-        yield from self._shut()
+        yield from self._close_tools()
         try:
             held = () if self._held is None else (yield from wait(self._held.artifacts()))
         except Exception as error:  # noqa: BLE001 - whatever a state raises is no act of the policy
@@ -196,7 +191,7 @@ class Episode(
             self.trajectory = Trajectory(messages, self.ledger.tokens, tuple(given.values()))
             self.verdict = yield from result_of(evaluate(self.task, self.trajectory))
         finally:
-            yield from self._leave()
+            yield from self._release()
         return self._end(self.verdict, answers, info)
 
     def _end(self, verdict: Verdict, answers: list[Message], info: dict[str, object]) -> Step:
@@ -211,29 +206,31 @@ class Episode(
         """End the episode unscored, since the environment failed."""
         self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
         self.verdict = verdict_of_fault(self.env, fault)
-        yield from self._leave()
+        yield from self._release()
         return self._end(self.verdict, [], {})
 
     def _begin(self, task: Task | str, seed: int) -> Steps[tuple[list[Message], Info]]:
-        yield from self._leave()
+        yield from self._release()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
         self.seed = seed
         self.stop = None
         self.verdict = None
         self.trajectory = None
-        given = opening(found.messages, self.harness.system_prompt)
+        given = opening_messages(found.messages, self.harness.system_prompt)
         self.messages = [*map(read_only_message, given)]
         self.view = ReadOnlyList(self.messages)
         self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         self._context = ToolContext(found.public(), seed=seed)
         info: dict[str, object] = {"id": found.id}
         try:
-            play = partial(type(self).played, self.env)
+            play = partial(type(self).play, self.env)
             if "gold" in found.info:
                 yield from wait(check_recorded(play, self.env, found))
             if self._holder is not None or self.harness.sandbox:
                 check = partial(check_present, play, self.env, found, seed=seed)
-                held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed, check))
+                held = yield from wait(
+                    open_state(self.harness.sandbox, self._holder, found, seed, check)
+                )
                 self._held = held
                 self._context.parts = {**(held.parts if held else {})}
             self.start = getattr(self._context.parts.get(World), "start", "")
@@ -242,7 +239,7 @@ class Episode(
             if self._sources:
                 self._opened = AsyncExitStack()
                 opened = open_tools(self.env.tables, self.harness.named, self._opened)
-                self._use({**self.harness.named, **(yield from wait(opened))})
+                self._set_tools({**self.harness.named, **(yield from wait(opened))})
             info |= yield from self._open(found)
             self._manage.begin(len(self.messages), self.tools)
             self._context.parts[Record] = Record(self.messages, len(self.messages))
@@ -250,19 +247,21 @@ class Episode(
             self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         except Exception as error:
             self.task = None
-            yield from self._leave()
+            yield from self._release()
             fault = fault_of(error)
             told = f"the episode cannot begin: {fault.message}"
             made = UnreachableTask if isinstance(error, UnreachableTask) else EpisodeError
             raise made(told, kind=fault.kind, transient=fault.transient) from error
-        self._look()
+        self._update_view()
         return copies(self.view), info
 
     def _open(self, task: Task) -> Steps[Info]:
         """Ask the user for the first turn, if there is a user."""
         if (answering := self.harness.answering) is None:
             return {}
-        self._user = partial(answering.loaded, **answering.given(task, self._context))
+        self._user = partial(
+            answering.implementation, **answering.arguments_for(task, self._context)
+        )
         found = yield from result_of(self._user(action=None))
         if isinstance(found, End):
             raise TypeError("the user ended the episode before the policy acted")
@@ -270,9 +269,9 @@ class Episode(
             self.messages = [*map(read_only_message, user_said(self.messages, text_of(found)))]
         return {"observation": found}
 
-    def _leave(self) -> Steps[None]:
+    def _release(self) -> Steps[None]:
         """Give back what the episode holds."""
-        yield from self._shut()
+        yield from self._close_tools()
         held = self._held
         self._held = None
         self._user = None
@@ -281,7 +280,7 @@ class Episode(
             with suppress(Exception):  # the verdict stands
                 yield from wait(held.close())
 
-    def _shut(self) -> Steps[None]:
+    def _close_tools(self) -> Steps[None]:
         """Close what tools have open: while the stages judge, nothing of the policy runs."""
         self._context.parts.pop(Actor, None)
         opened = self._opened
@@ -296,11 +295,11 @@ class Episode(
         Args:
             actor: has what they did when the episode has ended.
         """
-        actor.wrap = self.config.wrapped
+        actor.wrap = self.config.wrap_calls
         actor.tools = lambda: self.named
         self._context.parts[Actor] = actor
 
-    def _cut(self, stop: Stop, evaluate: Evaluate) -> Steps[Step]:
+    def _truncate(self, stop: Stop, evaluate: Evaluate) -> Steps[Step]:
         if self.task is None or self.stop:
             raise RuntimeError("no episode runs: call reset")
         self.stop = stop
@@ -312,7 +311,7 @@ class Episode(
         return self.ledger.trace
 
     @classmethod
-    async def played(
+    async def play(
         cls, env: Environment, task: Task, actions: Iterator[Action], seed: int = 0
     ) -> Verdict:
         """Play an episode with these actions, and return its verdict.
@@ -379,19 +378,19 @@ class Episode(
         Args:
             stop: the reason.
         """
-        return run(self._cut(stop, self.env.evaluate))
+        return run(self._truncate(stop, self.env.evaluate))
 
     async def atruncate(self, stop: Stop = "timeout") -> Step:
         """Do what ``truncate`` does, with an event loop."""
-        return await await_steps(self._cut(stop, self.env.aevaluate))
+        return await await_steps(self._truncate(stop, self.env.aevaluate))
 
     def close(self) -> None:
         """Give back what an episode that has not ended holds.  May be called twice."""
-        run(self._leave())
+        run(self._release())
 
     async def aclose(self) -> None:
         """Do what ``close`` does, with an event loop."""
-        await await_steps(self._leave())
+        await await_steps(self._release())
 
     def __exit__(self, *raised: object) -> None:
         self.close()

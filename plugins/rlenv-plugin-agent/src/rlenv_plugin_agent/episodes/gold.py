@@ -14,7 +14,7 @@ from rlenv.authoring import Problems, build
 from rlenv_plugin_agent.errors import UnreachableTask
 from rlenv_plugin_agent.messages import Action, calls
 from rlenv_plugin_agent.stages.state import Gold
-from rlenv_plugin_agent.state.held import APART, Held
+from rlenv_plugin_agent.state.open_state import APART, OpenState
 from rlenv_plugin_agent.state.persistent import PRESENT, PersistentWorld
 from rlenv_plugin_agent.state.world import World
 
@@ -87,7 +87,9 @@ def _is_agentic(env: Environment) -> bool:
     return getattr(env.tables.get("harness"), "kind", "") == "agentic"
 
 
-async def check_present(play: Play, env: Environment, task: Task, held: Held, seed: int) -> None:
+async def check_present(
+    play: Play, env: Environment, task: Task, held: OpenState, seed: int
+) -> None:
     """Play ``info.gold`` of a task in a fork of the persistent world that its episode begins with.
 
     What earlier episodes left may make the task impossible, which is no fault of the policy of this

@@ -49,14 +49,14 @@ class Episodes:
             seed: as for ``Episode.reset``.
         """
         given, info = self._episode.reset(task, seed)
-        return self._seen(given[-1:], info), {**info, **self._told()}
+        return self._observation(given[-1:], info), {**info, **self._extras()}
 
     def step(self, action: Action) -> tuple[object, float, bool, bool, Info]:
         """Call ``Episode.step``; an unscored episode is truncated."""
         step = self._episode.step(_message(action))
         verdict = step.info.pop("verdict", None)
-        info = {**step.info, **self._told()}
-        seen = self._seen(step.observation, info)
+        info = {**step.info, **self._extras()}
+        seen = self._observation(step.observation, info)
         if not isinstance(verdict, Verdict):
             return seen, 0.0, False, False, info
         return (
@@ -71,16 +71,16 @@ class Episodes:
         """Give back what an episode that has not ended holds."""
         self._episode.close()
 
-    def _seen(self, messages: list[Message], info: Info) -> object:
+    def _observation(self, messages: list[Message], info: Info) -> object:
         if self._episode.harness.user is not None and "observation" in info:
             return info.pop("observation")
         return "\n\n".join(text_of(each.get("content")) for each in messages)
 
-    def _told(self) -> Info:
+    def _extras(self) -> Info:
         return {"messages": self._episode.view, "tools": copies(self._episode.tools)}
 
 
-def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type:
+def make_env_class(base: type, env: Environment, reward: Reward, info: Inform) -> type:
     """Make a class of Gymnasium whose episodes are those of ``Episodes``.
 
     Args:

@@ -13,7 +13,7 @@ from rlenv.authoring import Safe
 
 from rlenv_plugin_agent.contexts.references import unfold
 from rlenv_plugin_agent.tools.catalog import NAMES, find
-from rlenv_plugin_agent.tools.tool import Coded, Tool, described, tool, tools_by_name
+from rlenv_plugin_agent.tools.tool import FunctionRef, Tool, as_tool, tool, tools_by_name
 
 from .bounds import between
 from .user import User
@@ -73,11 +73,13 @@ class Harness:
         if self.kind == "multi-turn" and self.user is None:
             raise ConfigError("a multi-turn episode needs user, a function that answers the policy")
         self.user = None if self.user is None else User.of(self.user)
-        self.context = self.context if isinstance(self.context, str) else Coded.of(self.context)
+        self.context = (
+            self.context if isinstance(self.context, str) else FunctionRef.of(self.context)
+        )
         own = [*ENDINGS] if self.kind == "agentic" else []
         own += [unfold] if self.context == "fold" else []
         found = [find(each) if isinstance(each, str) else each for each in self.tools]
-        self.tools = tuple(map(described, [*found, *own]))
+        self.tools = tuple(map(as_tool, [*found, *own]))
         tools_by_name(each for each in self.tools if isinstance(each, Tool))
 
     @property
@@ -88,7 +90,7 @@ class Harness:
     @cached_property
     def named(self) -> dict[str, Tool]:
         """Return the tools by name; imports the files of those that are in files."""
-        return tools_by_name(cast("tuple[Tool | Coded, ...]", self.tools))
+        return tools_by_name(cast("tuple[Tool | FunctionRef, ...]", self.tools))
 
     def show(self) -> str:
         """Describe the table for ``rlenv show``."""
@@ -100,7 +102,7 @@ class Harness:
         parts += [f"user {self.answering.written}"] if self.answering else []
         told = [
             each.show() if isinstance(each, Tool) else each.written
-            for each in cast("tuple[Tool | Coded, ...]", self.tools)
+            for each in cast("tuple[Tool | FunctionRef, ...]", self.tools)
         ]
         return "\n".join([", ".join(parts), *told])
 

@@ -36,7 +36,7 @@ class Ledger:
         self._started = self._observed = self._acted = perf_counter()
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the wall seconds that are left; None where there is no limit."""
         if self._seconds is None:
             return None
@@ -45,9 +45,9 @@ class Ledger:
     @property
     def tokens(self) -> tuple[Tokens, ...]:
         """Return the tokens of the last calls of the policy, as far back as all are known."""
-        return known(self._told)
+        return known_tokens(self._told)
 
-    def acted(self, tokens: Tokens | None) -> None:
+    def record_action(self, tokens: Tokens | None) -> None:
         """Note that the policy has acted.
 
         Args:
@@ -56,7 +56,7 @@ class Ledger:
         self._acted = perf_counter()
         self._told.append(tokens)
 
-    def observed(self, estimate: int, calls: tuple[Call, ...], marks: Marks = ()) -> None:
+    def record_turn(self, estimate: int, calls: tuple[Call, ...], marks: Marks = ()) -> None:
         """Note that the turn is over.
 
         Args:
@@ -85,14 +85,14 @@ class Ledger:
     @property
     def limit(self) -> Stop | None:
         """Return the limit that is reached."""
-        if self.left is not None and self.left <= 0:
+        if self.seconds_left is not None and self.seconds_left <= 0:
             return "timeout"
         if self._tokens_left <= 0 or self.calls_left < 0:
             return "budget"
         return "turn_limit" if len(self.trace) >= self._turn_limit else None
 
 
-def known(told: Sequence[Tokens | None]) -> tuple[Tokens, ...]:
+def known_tokens(told: Sequence[Tokens | None]) -> tuple[Tokens, ...]:
     """Return the tokens of the last calls, as far back as all are known; a Trajectory takes these.
 
     Args:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from rlenv import Environment, Fault, Verdict
+from rlenv import Environment, Fault, Task, Trajectory, Verdict
 
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.tools.observations import Call
@@ -13,6 +13,7 @@ from rlenv_plugin_agent.tools.observations import Call
 Stop: TypeAlias = Literal[
     "passed", "done", "gave_up", "turn_limit", "timeout", "context", "budget", "error"
 ]
+Evaluate: TypeAlias = Callable[[Task, Trajectory], Verdict | Awaitable[Verdict]]
 Marks: TypeAlias = tuple[tuple[str, str], ...]
 TERMINATED = ("passed", "done", "gave_up")
 TRUNCATED = ("turn_limit", "timeout", "context", "budget")

@@ -12,7 +12,7 @@ from attrs import frozen
 from rlenv import ConfigError, Task
 
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.tool import Coded, Tool
+from rlenv_plugin_agent.tools.tool import FunctionRef, Tool
 
 GIVEN = ("action", "task", "seed", "context")
 
@@ -29,7 +29,7 @@ class End:
 
 
 @frozen(slots=False)
-class User(Coded):
+class User(FunctionRef):
     """A function that answers the policy; it takes any of action, task, seed and context.
 
     Example:
@@ -54,12 +54,12 @@ class User(Coded):
         return tuple(inspect.signature(self.function).parameters)
 
     @cached_property
-    def loaded(self) -> Callable[..., object]:
+    def implementation(self) -> Callable[..., object]:
         """Return the function itself, of the file that defines it."""
-        found = super().loaded
+        found = super().implementation
         return found.function if isinstance(found, Tool) else found
 
-    def given(self, task: Task, context: ToolContext) -> Mapping[str, object]:
+    def arguments_for(self, task: Task, context: ToolContext) -> Mapping[str, object]:
         """Return what it takes besides the action.
 
         Args:

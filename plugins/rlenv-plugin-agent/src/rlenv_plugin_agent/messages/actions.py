@@ -62,7 +62,7 @@ def _action(given: object, *, is_game: bool) -> Action:
             _check_envelope(given)
             _check_items([given] if given.get("type") == "function_call" else [])
         return _of_mapping(given)
-    dumped = _dumped(given)
+    dumped = _dump(given)
     if isinstance(dumped, Mapping) and _has_message(dumped):
         return _of_mapping(dumped)
     if not is_game and isinstance(given, (list, tuple)):
@@ -106,7 +106,7 @@ def _is_value(given: object) -> bool:
     return callable(getattr(given, "tolist", None)) and not isinstance(given, type)
 
 
-def _dumped(given: object) -> object:
+def _dump(given: object) -> object:
     """Return the dict that an object of an SDK says it is; NOTHING for other objects."""
     if isinstance(given, type):
         return NOTHING
@@ -141,7 +141,7 @@ def _is_list(found: object) -> TypeGuard[Sequence[object]]:
 
 def _plain_call(call: object) -> object:
     """Return a call as a dict: `message.tool_calls` of an SDK holds objects."""
-    dumped = _dumped(call)
+    dumped = _dump(call)
     return call if dumped is NOTHING else dumped
 
 

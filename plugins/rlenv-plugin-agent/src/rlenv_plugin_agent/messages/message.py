@@ -93,7 +93,7 @@ def is_message(action: Message) -> bool:
     return "role" in action or "content" in action or "tool_calls" in action
 
 
-def said(action: Action, message: Message) -> object:
+def action_for_user(action: Action, message: Message) -> object:
     """Return what a user is told of an action: the text of its message, or the value that it is.
 
     Args:
@@ -170,7 +170,7 @@ def user_said(messages: Sequence[Message], text: str) -> list[Message]:
     return [*messages[:-1], {**last, "content": made}]
 
 
-def opening(messages: Sequence[Message], system_prompt: str) -> Sequence[Message]:
+def opening_messages(messages: Sequence[Message], system_prompt: str) -> Sequence[Message]:
     """Return the messages of a task; the harness's system prompt wins.
 
     Args:
@@ -192,14 +192,16 @@ def calls_of(message: Message) -> list[dict[str, str]]:
 
 def copies(messages: Sequence[Message]) -> list[Message]:
     """Copies of messages, or of the schemas of tools, as plain dicts and lists to change."""
-    return [{k: v if type(v) is str else _copied(v) for k, v in each.items()} for each in messages]
+    return [
+        {k: v if type(v) is str else _copy_value(v) for k, v in each.items()} for each in messages
+    ]
 
 
-def _copied(value: object) -> object:
+def _copy_value(value: object) -> object:
     """Copy plain values as ``copy.deepcopy`` does, in a sixth of its time."""
     if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    return [*map(_copied, value)] if isinstance(value, list) else value
+        return {key: _copy_value(item) for key, item in value.items()}
+    return [*map(_copy_value, value)] if isinstance(value, list) else value
 
 
 def json_of(text: str | bytes, constant: Callable[[str], object] | None = None) -> object:

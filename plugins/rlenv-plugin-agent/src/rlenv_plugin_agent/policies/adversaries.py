@@ -55,7 +55,7 @@ def give_up(messages: Messages, tools: Messages, seed: int = 0) -> object:  # no
         tools: that the policy may call, as schemas.
         seed: of all that is drawn.
     """
-    if any(name == "give_up" for name, _ in _offered(tools)):
+    if any(name == "give_up" for name, _ in _name_and_schema(tools)):
         return call("give_up")
     return "I give up."
 
@@ -69,7 +69,7 @@ def random_calls(messages: Messages, tools: Messages, seed: int = 0) -> object:
         seed: of all that is drawn.
     """
     chance = _chance(messages, seed)
-    offered = _offered(tools)
+    offered = _name_and_schema(tools)
     if not offered or _rounds(messages) >= ROUNDS * 2 or chance.random() < 0.1:
         return _ending(chance.choice(WORDS), tools)
     name, schema = chance.choice(offered)
@@ -146,7 +146,7 @@ def _flood(
     messages: Messages, tools: Messages, seed: int, words: Sequence[str], most: int
 ) -> object:
     chance = _chance(messages, seed)
-    offered = _offered(tools)
+    offered = _name_and_schema(tools)
     if not offered or _rounds(messages) >= ROUNDS:
         return _ending("Done.", tools)
     several = islice(cycle(offered), most)
@@ -163,7 +163,7 @@ def _rounds(messages: Messages) -> int:
     return sum("tool_calls" in each for each in messages)
 
 
-def _offered(tools: Messages) -> list[tuple[str, Message]]:
+def _name_and_schema(tools: Messages) -> list[tuple[str, Message]]:
     """Return name and schema of each tool."""
     told = [cast("Message", each["function"]) for each in tools]
     return [(str(each["name"]), cast("Message", each.get("parameters") or {})) for each in told]
@@ -171,15 +171,15 @@ def _offered(tools: Messages) -> list[tuple[str, Message]]:
 
 def _ending(text: str, tools: Messages) -> Message:
     """Return a message without calls, or with the call that ends an episode where there is one."""
-    own = call("done") if any(name == "done" for name, _ in _offered(tools)) else {}
+    own = call("done") if any(name == "done" for name, _ in _name_and_schema(tools)) else {}
     return {"role": "assistant", **own, "content": text}
 
 
-def _drawn(schema: Message, chance: Random, words: Sequence[str]) -> object:
+def _draw_value(schema: Message, chance: Random, words: Sequence[str]) -> object:
     """Return a value that fits a JSON Schema, as far as its types say."""
     options = cast("Sequence[Message]", schema.get("anyOf") or ())
     if options:
-        return _drawn(chance.choice(options), chance, words)
+        return _draw_value(chance.choice(options), chance, words)
     if values := cast("Sequence[object]", schema.get("enum") or ()):
         return chance.choice(values)
     kind = str(schema.get("type"))
@@ -187,7 +187,7 @@ def _drawn(schema: Message, chance: Random, words: Sequence[str]) -> object:
         return _arguments(schema, chance, words)
     if kind == "array":
         inner = cast("Message", schema.get("items") or {})
-        return [_drawn(inner, chance, words) for _ in range(chance.randrange(3))]
+        return [_draw_value(inner, chance, words) for _ in range(chance.randrange(3))]
     if kind == "null":  # which TOML lacks
         return None
     return chance.choice(DATA["values"].get(kind, words))
@@ -200,4 +200,4 @@ def _arguments(schema: Message, chance: Random, words: Sequence[str]) -> dict[st
     required = cast("Sequence[str]", schema.get("required") or ())
     known = cast("Mapping[str, Message]", schema.get("properties") or {})
     kept = (name for name in known if name in required or chance.random() < 0.5)
-    return {name: _drawn(known[name], chance, words) for name in kept}
+    return {name: _draw_value(known[name], chance, words) for name in kept}

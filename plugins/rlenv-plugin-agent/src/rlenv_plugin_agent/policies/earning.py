@@ -17,7 +17,7 @@ from attrs import frozen
 from rlenv import Environment, Task
 
 from rlenv_plugin_agent.rollouts import Rollout, rollouts
-from rlenv_plugin_agent.state.held import APART
+from rlenv_plugin_agent.state.open_state import APART
 
 from .adversaries import ADVERSARIES, Adversary, Messages, no_op
 
@@ -32,7 +32,7 @@ HINT = (
 
 
 @frozen
-class Earned:
+class Earning:
     """One rollout that one adversary played.
 
     Args:
@@ -59,9 +59,9 @@ def floor_of(task: Task) -> float:
     return float(found) if type(found) in (int, float) else 0.0  # type: ignore[arg-type]
 
 
-def earned(
+def play_adversaries(
     env: Environment, tasks: Sequence[Task], *, seed: int = 0, until: float = float("inf")
-) -> Iterator[Earned]:
+) -> Iterator[Earning]:
     """Let every adversary play every task.
 
     Args:
@@ -79,18 +79,18 @@ def earned(
         for _, made in rollouts(env, tasks, policy, seed=seed, concurrent=8):
             if monotonic() >= until:
                 return
-            yield Earned(name, made, made.verdict.value, floor_of(made.task))
+            yield Earning(name, made, made.verdict.value, floor_of(made.task))
 
 
 def probes(audit: ModuleType) -> Sequence[object]:
     """Return the probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does
     not import.
     """
-    play = partial(_played, audit)
+    play = partial(_run_probe, audit)
     return [audit.Probe("policies.nothing", WHAT, "critical", HINT, special=play)]
 
 
-def _played(audit: ModuleType, bench: Any, probe: object) -> object:
+def _run_probe(audit: ModuleType, bench: Any, probe: object) -> object:
     """The probe: ``bench`` is a Bench of rlenv-auditor, what is returned is its Result."""
     with _environment(audit, bench.target.spec.target) as env:
         tasks = [task for task in bench.tasks if task.id in env.tasks.ids][:MOST]
@@ -117,10 +117,10 @@ def _played(audit: ModuleType, bench: Any, probe: object) -> object:
     )
 
 
-def _apart(env: Environment, tasks: Sequence[Task], *, seed: int, until: float) -> list[Earned]:
+def _apart(env: Environment, tasks: Sequence[Task], *, seed: int, until: float) -> list[Earning]:
     """Return what is earned where nothing is left in a persistent world."""
     APART.set("")
-    return [*earned(env, tasks, seed=seed, until=until)]
+    return [*play_adversaries(env, tasks, seed=seed, until=until)]
 
 
 def _environment(audit: ModuleType, target: str) -> Environment:
@@ -132,7 +132,7 @@ def _environment(audit: ModuleType, target: str) -> Environment:
     return env
 
 
-def _means(found: Sequence[Earned]) -> Mapping[str, float]:
+def _means(found: Sequence[Earning]) -> Mapping[str, float]:
     """Return the mean reward of each policy."""
     by_name = {
         name: [each.reward or 0.0 for each in found if each.policy == name] for name in ADVERSARIES
@@ -140,7 +140,7 @@ def _means(found: Sequence[Earned]) -> Mapping[str, float]:
     return {name: round(fmean(rewards), 4) for name, rewards in by_name.items() if rewards}
 
 
-def _finding(audit: ModuleType, probe: object, one: Earned, *, stateful: bool) -> object:
+def _finding(audit: ModuleType, probe: object, one: Earning, *, stateful: bool) -> object:
     """Where the final state decides, the conversation alone replays nothing: the finding then names
     the seed.
     """

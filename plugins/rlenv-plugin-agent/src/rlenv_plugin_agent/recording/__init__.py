@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlenv_plugin_agent.tools.keys import OWN, Named, canonical, tool_for
 
-from .calls import MISSING, Recorded, check_pinned
+from .calls import MISSING, RecordedCalls, check_pinned
 from .log import CallLog, shared_log
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "OWN",
     "CallLog",
     "Named",
-    "Recorded",
+    "RecordedCalls",
     "canonical",
     "check_pinned",
     "shared_log",

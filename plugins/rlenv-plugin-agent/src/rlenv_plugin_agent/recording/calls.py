@@ -21,7 +21,7 @@ Mode: TypeAlias = Literal["live", "record", "pin"]
 MISSING = "not_recorded"
 
 
-class Recorded:
+class RecordedCalls:
     """Wraps the calls of an episode.
 
     A deterministic tool runs always: it gives what it gave.  The calls of others have a key: the

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .critic import criticize
 from .debate import debate
-from .simulated_user import simulated
+from .simulated_user import simulate_user
 from .speaker import Part, Speaker
 
-__all__ = ["Part", "Speaker", "criticize", "debate", "simulated"]
+__all__ = ["Part", "Speaker", "criticize", "debate", "simulate_user"]

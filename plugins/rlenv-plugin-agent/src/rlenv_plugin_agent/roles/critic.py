@@ -10,7 +10,7 @@ from rlenv.text import visible
 from rlenv_plugin_agent.messages import Message
 from rlenv_plugin_agent.messages.read_only import ReadOnlyList, read_only_message
 from rlenv_plugin_agent.rollouts import Policy, Rollout, arollout
-from rlenv_plugin_agent.tools.subagent import begun
+from rlenv_plugin_agent.tools.subagent import begin_policy
 
 from .speaker import Part, Speaker
 
@@ -61,7 +61,7 @@ async def criticize(
     async def attempt(text: str) -> Part:
         told = [{"role": "assistant", "content": answer}, {"role": "user", "content": text}]
         shown = [*map(read_only_message, told)]
-        acts = begun(solver)
+        acts = begin_policy(solver)
 
         def act(messages: list[Message], tools: list[Message]) -> object:
             return acts(ReadOnlyList(_behind(messages, shown)), tools)

@@ -20,7 +20,7 @@ says next, and nothing
 else. When the user has what they want, or gives up, write {over}."""
 
 
-async def simulated(
+async def simulate_user(
     policy: Policy, instructions: str, action: object, context: ToolContext
 ) -> str | End:
     """Return what a user says who is a model.  It knows its instructions and what the policy wrote
@@ -31,7 +31,7 @@ async def simulated(
 
     Example:
         async def user(action, task, context):
-            return await simulated(ask_model, task.info["wish"], action, context)
+            return await simulate_user(ask_model, task.info["wish"], action, context)
 
     Args:
         policy: as for ``rollout``; it gets the rules as a message of the system.

@@ -8,11 +8,11 @@ from attrs import frozen
 from rlenv import Tokens, Trajectory, Verdict
 from rlenv.text import visible
 
-from rlenv_plugin_agent.episodes.ledger import known
+from rlenv_plugin_agent.episodes.ledger import known_tokens
 from rlenv_plugin_agent.messages import Message, assistant, copies, user_said
 from rlenv_plugin_agent.messages.read_only import ReadOnlyList, read_only_message
 from rlenv_plugin_agent.rollouts import Policy
-from rlenv_plugin_agent.tools.subagent import begun, replied
+from rlenv_plugin_agent.tools.subagent import ask_policy, begin_policy
 
 
 @frozen
@@ -43,7 +43,7 @@ class Speaker:
     """
 
     def __init__(self, policy: Policy, messages: Sequence[Message]) -> None:
-        self._policy = begun(policy)
+        self._policy = begin_policy(policy)
         self.messages: list[Message] = [*map(read_only_message, messages)]
         self._told: list[Tokens | None] = []
 
@@ -58,7 +58,7 @@ class Speaker:
         """
         if heard:
             self.messages = [*map(read_only_message, user_said(self.messages, heard))]
-        reply = await replied(self._policy, ReadOnlyList(self.messages), [])
+        reply = await ask_policy(self._policy, ReadOnlyList(self.messages), [])
         said = assistant(reply.message, len(self._told))
         said.pop("tool_calls", None)
         self.messages.append(read_only_message(said))
@@ -67,4 +67,4 @@ class Speaker:
 
     @property
     def trajectory(self) -> Trajectory:
-        return Trajectory(copies(self.messages), known(self._told))
+        return Trajectory(copies(self.messages), known_tokens(self._told))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .batch import arollouts, completed, rollouts
-from .single import How, Policy, Rollout, arollout, rollout, unscored
+from .batch import arollouts, as_completed, rollouts
+from .single import How, Policy, Rollout, arollout, rollout, unscored_rollout
 
 __all__ = [
     "How",
@@ -11,8 +11,8 @@ __all__ = [
     "Rollout",
     "arollout",
     "arollouts",
-    "completed",
+    "as_completed",
     "rollout",
     "rollouts",
-    "unscored",
+    "unscored_rollout",
 ]

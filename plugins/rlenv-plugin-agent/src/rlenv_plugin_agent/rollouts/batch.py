@@ -12,7 +12,7 @@ from rlenv import ConfigError, Environment, Fault, Task
 from rlenv_plugin_agent.messages.actions import ActionError
 from rlenv_plugin_agent.waiting import wait_for
 
-from .single import How, Policy, Rollout, arollout, unscored
+from .single import How, Policy, Rollout, arollout, unscored_rollout
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -45,13 +45,13 @@ async def arollouts(
     """
     if type(concurrent) is not int or concurrent < 1:
         raise ConfigError(f"concurrent is an integer ≥ 1, not {concurrent!r}")
-    work = ((i, _kept(env, task, policy, seed, how)) for i, task in enumerate(tasks))
-    async with aclosing(completed(work, concurrent)) as ended:
+    work = ((i, _rollout_or_fault(env, task, policy, seed, how)) for i, task in enumerate(tasks))
+    async with aclosing(as_completed(work, concurrent)) as ended:
         async for index, job in ended:
             yield index, job.result()
 
 
-async def completed(
+async def as_completed(
     work: Iterable[tuple[K, Coroutine[object, object, T]]], concurrent: int
 ) -> AsyncGenerator[tuple[K, asyncio.Task[T]]]:
     """Run coroutines, so many at once; each with its key as soon as it has ended, and at the end
@@ -78,15 +78,17 @@ async def completed(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _kept(env: Environment, task: Task | str, policy: Policy, seed: int, how: How) -> Rollout:
+async def _rollout_or_fault(
+    env: Environment, task: Task | str, policy: Policy, seed: int, how: How
+) -> Rollout:
     """``arollout``, and whatever raises becomes a fault."""
     try:
         return await arollout(env, task, policy, seed, **how)
     except ActionError as error:
-        return unscored(env, task, Fault("input", str(error)), seed)
+        return unscored_rollout(env, task, Fault("input", str(error)), seed)
     except Exception as error:  # noqa: BLE001 - one episode of many
         fault = Fault("unavailable", f"{type(error).__name__}: {error}", transient=True)
-        return unscored(env, task, fault, seed)
+        return unscored_rollout(env, task, fault, seed)
 
 
 def rollouts(

@@ -15,7 +15,7 @@ from rlenv_plugin_agent.episodes.harness import Harness
 from rlenv_plugin_agent.episodes.steps import TRUNCATED
 from rlenv_plugin_agent.errors import ERROR, EpisodeError
 from rlenv_plugin_agent.messages import Message, Reply, json_of
-from rlenv_plugin_agent.state.held import APART
+from rlenv_plugin_agent.state.open_state import APART
 from rlenv_plugin_agent.tools.keys import canonical
 from rlenv_plugin_agent.tools.subagent import Actor, Playback
 from rlenv_plugin_agent.waiting import wait_for
@@ -97,10 +97,10 @@ async def _attempt(rollout: Rollout, env: Environment, *, values: bool) -> Diver
             return Divergence(0, "state", rollout.start, episode.start)
         episode.attend(Actor(Playback([*rollout.children])))
         replies = _replies(rollout, len(episode.messages), values=values)
-        return await _played(rollout, episode, replies)
+        return await _replay_episode(rollout, episode, replies)
 
 
-async def _played(
+async def _replay_episode(
     rollout: Rollout, episode: Episode, replies: Sequence[Reply]
 ) -> Divergence | None:
     stored = rollout.trajectory.messages

@@ -74,7 +74,7 @@ def samples_of(
             f"the server did not tell which ids were sampled {where}; {REMEDY}, or pass"
             " inexact=True to leave out such turns"
         )
-    found = [_sample(run, verdict) for talk in talks for run in _joined(talk)]
+    found = [_sample(run, verdict) for talk in talks for run in _join_turns(talk)]
     if not found:
         raise ConfigError(f"this rollout holds no sampled token ids: {REMEDY}")
     return found
@@ -83,7 +83,7 @@ def samples_of(
 REMEDY = "use endpoint(…, token_ids=True) with vLLM, or token_endpoint"
 
 
-def _joined(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
+def _join_turns(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
     """Yield the turns whose ids are known, in runs of which each was given the ids of the turns
     before it.
     """

@@ -14,10 +14,11 @@ from rlenv.steps import Steps, await_steps, wait
 
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.contexts import Count
-from rlenv_plugin_agent.episodes.episode import Episode, Evaluate
+from rlenv_plugin_agent.episodes.episode import Episode
 from rlenv_plugin_agent.episodes.steps import (
     TERMINATED,
     TRUNCATED,
+    Evaluate,
     Step,
     Stop,
     Turn,
@@ -26,7 +27,7 @@ from rlenv_plugin_agent.episodes.steps import (
 from rlenv_plugin_agent.errors import EpisodeError
 from rlenv_plugin_agent.messages import Action, Message, copies
 from rlenv_plugin_agent.tools.observations import Observe
-from rlenv_plugin_agent.tools.subagent import Actor, Child, begun
+from rlenv_plugin_agent.tools.subagent import Actor, Child, begin_policy
 from rlenv_plugin_agent.waiting import may_wait, run
 
 from .samples import Sample, samples_of
@@ -125,7 +126,7 @@ def rollout(
         Exception: whatever the policy raises.
     """
     may_wait()
-    return run(_played(Episode(env, **how), task, policy, seed, env.evaluate))
+    return run(_play(Episode(env, **how), task, policy, seed, env.evaluate))
 
 
 async def arollout(
@@ -141,32 +142,32 @@ async def arollout(
         seed: as for ``rollout``.
         **how: as for ``rollout``.
     """
-    return await await_steps(_played(Episode(env, **how), task, policy, seed, env.aevaluate))
+    return await await_steps(_play(Episode(env, **how), task, policy, seed, env.aevaluate))
 
 
-def _played(
+def _play(
     episode: Episode, task: Task | str, policy: Policy, seed: int, evaluate: Evaluate
 ) -> Steps[Rollout]:
     start = perf_counter()
     actor = Actor(policy)
-    acts = begun(policy)
+    acts = begin_policy(policy)
     try:
         yield from episode._begin(task, seed)
         episode.attend(actor)
         if not episode.view:
-            yield from episode._cut("context", evaluate)
+            yield from episode._truncate("context", evaluate)
         tools = copies(episode.tools)
         while episode.stop is None:
             yield from _turn(episode, acts, tools, evaluate)
             if actor.failed is not None:
                 raise actor.failed
     except ContextExceeded:
-        yield from episode._cut("context", evaluate)
+        yield from episode._truncate("context", evaluate)
     except EpisodeError as error:
-        return unscored(episode.env, task, error.fault, seed)
+        return unscored_rollout(episode.env, task, error.fault, seed)
     finally:
-        yield from episode._leave()
-    return _made(episode, perf_counter() - start, actor)
+        yield from episode._release()
+    return _rollout_of(episode, perf_counter() - start, actor)
 
 
 def _turn(
@@ -176,9 +177,9 @@ def _turn(
     acted = policy(episode.view, tools)
     if isawaitable(acted):
         try:
-            acted = yield from wait(_within(acted, episode.ledger.left))
+            acted = yield from wait(_within(acted, episode.ledger.seconds_left))
         except _Late:
-            return (yield from episode._cut("timeout", evaluate))
+            return (yield from episode._truncate("timeout", evaluate))
     return (yield from episode._turn(acted, evaluate))
 
 
@@ -201,7 +202,7 @@ async def _within(acted: Awaitable[Action], seconds: float | None) -> Action:
     return task.result()
 
 
-def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
+def _rollout_of(episode: Episode, seconds: float, actor: Actor) -> Rollout:
     task = episode.task
     made = episode.trajectory
     verdict = episode.verdict
@@ -224,7 +225,7 @@ def _made(episode: Episode, seconds: float, actor: Actor) -> Rollout:
     )
 
 
-def unscored(env: Environment, task: Task | str, fault: Fault, seed: int = 0) -> Rollout:
+def unscored_rollout(env: Environment, task: Task | str, fault: Fault, seed: int = 0) -> Rollout:
     """Return the rollout of an episode that did not take place, or whose policy raised.
 
     Args:

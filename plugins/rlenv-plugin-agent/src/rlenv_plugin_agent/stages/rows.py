@@ -40,7 +40,7 @@ class ChangedRows:
         self.free = free
         self._by_cells: dict[Places, dict[object, list[int]]] = {}
 
-    def matched(self, wanted: Sequence[Wanted]) -> int:
+    def match(self, wanted: Sequence[Wanted]) -> int:
         """Return how many of the wanted rows have one of these of their own.
 
         Args:
@@ -50,16 +50,16 @@ class ChangedRows:
         for row in wanted:
             alike[repr(sorted(row.items()))].append(row)
         counts = [len(rows) for rows in alike.values()]
-        return largest_matching(counts, [self._found(rows[0]) for rows in alike.values()])
+        return largest_matching(counts, [self._rows_that_match(rows[0]) for rows in alike.values()])
 
-    def _found(self, wanted: Wanted) -> Sequence[int]:
+    def _rows_that_match(self, wanted: Wanted) -> Sequence[int]:
         """Return the rows that are as wanted, by their places in ``pairs``."""
         if not {*self.needs} <= wanted.keys() <= {*self.columns}:
             return []
         named = [i for i, column in enumerate(self.columns) if column in wanted]
         exact = tuple(i for i in named if wanted[self.columns[i]] != ANY)
         if exact not in self._by_cells:
-            self._by_cells[exact] = self._indexed(exact)
+            self._by_cells[exact] = self._index(exact)
         cells = [_wanted_key(wanted[self.columns[i]]) for i in exact]
         found = [] if None in cells else self._by_cells[exact].get(tuple(cells), [])
         if self.free:
@@ -67,7 +67,7 @@ class ChangedRows:
         others = [i for i in range(len(self.columns)) if i not in named]
         return [place for place in found if self._has_kept(place, others)]
 
-    def _indexed(self, places: Places) -> dict[object, list[int]]:
+    def _index(self, places: Places) -> dict[object, list[int]]:
         found: dict[object, list[int]] = defaultdict(list)
         for number, (_, row) in enumerate(self.pairs):
             found[tuple(_key(row[i]) for i in places)].append(number)

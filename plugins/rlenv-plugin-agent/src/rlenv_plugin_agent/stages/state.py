@@ -11,7 +11,7 @@ from rlenv.authoring import Problems, Safe, build
 
 from rlenv_plugin_agent.state.final import FinalState
 
-from .expected import Expected, compare, problems_of_files
+from .expectations import ExpectedState, compare, problems_of_files
 
 
 @frozen
@@ -65,8 +65,8 @@ class State:
             TaskError: it does not.
         """
         problems = Problems()
-        expected = _expected(task)
-        if expected == Expected(allow=expected.allow, forbid=expected.forbid):
+        expected = _expectation(task)
+        if expected == ExpectedState(allow=expected.allow, forbid=expected.forbid):
             problems.add(
                 "answer",
                 "nothing is expected, so doing nothing would pass; list tables, values, files or"
@@ -98,7 +98,7 @@ class State:
                 )
             text = attempt.visible.encode("utf-8", "surrogatepass")
             final = FinalState(files={self.buffer: sha256(text).hexdigest()} if text else {})
-        met, unmet, extra = compare(final, _expected(attempt.task))
+        met, unmet, extra = compare(final, _expectation(attempt.task))
         score = 0.0 if extra or (unmet and not self.partial) else met
         detail = "the state is not what the task asks for" if unmet else "the state is as expected"
         detail = final.overflow or detail
@@ -106,9 +106,9 @@ class State:
         return Outcome(score, detail, {"extra": extra, "hash": final.hash}, private=private)
 
 
-def _expected(task: Task) -> Expected:
+def _expectation(task: Task) -> ExpectedState:
     problems = Problems()
-    found = build(Expected, task.answer, "answer", problems)
+    found = build(ExpectedState, task.answer, "answer", problems)
     if problems.found:
         raise TaskError("; ".join(problems.lines()), task.id)
     return found

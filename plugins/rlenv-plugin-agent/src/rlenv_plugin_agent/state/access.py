@@ -46,7 +46,7 @@ def bare(text: str) -> bytes:
     return text.encode().lower().translate(None, QUOTES)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -161,7 +161,7 @@ class Guard:
         )
 
 
-def scoped(condition: str, table: Table) -> Iterator[tuple[str, str]]:
+def scope_views(condition: str, table: Table) -> Iterator[tuple[str, str]]:
     """Yield the views of a connection whose role sees some rows of a table: (name, SQL) pairs.
 
     A view of the table's name hides it.  Its LIMIT keeps SQLite from trying a query's own
@@ -173,14 +173,14 @@ def scoped(condition: str, table: Table) -> Iterator[tuple[str, str]]:
     """
     bound = PARAMETER.sub(lambda m: f"{OWN}value('{m[1]}')" if m[1] else m[0], condition)
     rows = f"{OWN}rows_{table.name}"
-    columns = ", ".join(map(quoted, table.columns))
+    columns = ", ".join(map(quote, table.columns))
     seen = (
-        f"CREATE TEMP VIEW {quoted(rows)}"  # noqa: S608 - of the environment
-        f" AS SELECT {columns} FROM main.{quoted(table.name)} WHERE ({bound}) LIMIT -1"
+        f"CREATE TEMP VIEW {quote(rows)}"  # noqa: S608 - of the environment
+        f" AS SELECT {columns} FROM main.{quote(table.name)} WHERE ({bound}) LIMIT -1"
     )
     hiding = (
-        f"CREATE TEMP VIEW {quoted(table.name)}"  # noqa: S608 - as above
-        f" AS SELECT * FROM temp.{quoted(rows)}"
+        f"CREATE TEMP VIEW {quote(table.name)}"  # noqa: S608 - as above
+        f" AS SELECT * FROM temp.{quote(rows)}"
     )
     yield rows, seen
     yield "", hiding

@@ -33,7 +33,7 @@ def pin(link: sqlite3.Connection, now: str, seed: int, content: bytes) -> None:
     """
     plain = _Plain()
     for name, own in (CLOCKS | WORDS).items():
-        link.create_function(name, -1, partial(_told, plain, own, now), deterministic=True)
+        link.create_function(name, -1, partial(_present, plain, own, now), deterministic=True)
     chance = cache(lambda: Random(sha256(content).hexdigest() + str(seed)))  # noqa: S311 - no secret
     link.create_function("random", 0, lambda: chance().getrandbits(64) - (1 << 63))
     link.create_function("randomblob", 1, lambda size: chance().randbytes(min(max(size, 1), MOST)))
@@ -58,7 +58,7 @@ class _Plain:
             self._link.close()
 
 
-def _told(plain: Callable[[], sqlite3.Connection], name: str, now: str, *given: Cell) -> Cell:
+def _present(plain: Callable[[], sqlite3.Connection], name: str, now: str, *given: Cell) -> Cell:
     """Return what SQLite computes for this time in place of the present."""
     lower = [each.lower() if isinstance(each, str) else each for each in given]
     kept = [

@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 from rlenv import WorkExceeded
 from rlenv.workers import call
 
-from .access import Cell, Table, quoted
+from .access import Cell, Table, quote
 from .clock import NOW, pin
 
 # Of all changes of an episode; with more it is not judged row by row.
@@ -155,9 +155,9 @@ def _is_of_episode(
     """
     if error.sqlite_errorcode & 0xFF not in OF_ROWS:
         return False
-    cells = ", ".join(map(quoted, columns))
+    cells = ", ".join(map(quote, columns))
     try:
-        for _ in link.execute(f"SELECT {cells} FROM start.{quoted(name)}"):  # noqa: S608 - names are quoted
+        for _ in link.execute(f"SELECT {cells} FROM start.{quote(name)}"):  # noqa: S608 - names are quoted
             pass
     except sqlite3.Error:
         return False
@@ -170,12 +170,12 @@ def _statement(name: str, columns: Sequence[str]) -> str:
     Rows are equal by bytes and types: neither a collation of a column nor 1 = 1.0 makes two rows
     one.
     """
-    cells = ", ".join(map(quoted, columns))
-    exact = [f"{quoted(each)} COLLATE BINARY" for each in columns]
-    typed = [TYPED.format(column=quoted(each)) for each in columns]
+    cells = ", ".join(map(quote, columns))
+    exact = [f"{quote(each)} COLLATE BINARY" for each in columns]
+    typed = [TYPED.format(column=quote(each)) for each in columns]
     kinds = [" || ',' || ".join(typed[i : i + TYPES]) for i in range(0, len(typed), TYPES)]
     sides = " UNION ALL ".join(
-        f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quoted(name)}"  # noqa: S608 - names are quoted
+        f"SELECT {count} AS rlenv_count, {cells} FROM {side}.{quote(name)}"  # noqa: S608 - names are quoted
         for side, count in (("main", 1), ("start", -1))
     )
     return (

@@ -15,7 +15,7 @@ from attrs import Factory, define, field, frozen
 
 from rlenv_plugin_agent.errors import ToolError
 
-from .access import OWN, Access, Cell, Guard, Table, bare, scoped
+from .access import OWN, Access, Cell, Guard, Table, bare, scope_views
 from .clock import NOW, pin
 
 # of one result
@@ -148,7 +148,7 @@ class Database:
                 return done
         except sqlite3.OperationalError as error:
             if str(error) != FULL:
-                raise ToolError(_told(error)) from None
+                raise ToolError(_error_message(error)) from None
             raise ToolError(
                 f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement"
                 " needs more ([state] written_mb)"
@@ -159,7 +159,7 @@ class Database:
             TypeError,
             OverflowError,
         ) as error:  # also NUL, or 65 bits
-            raise ToolError(_told(error)) from None
+            raise ToolError(_error_message(error)) from None
 
     def end(self) -> None:
         """Wait for the statement that runs, and reject all others: calls may run on after their
@@ -172,7 +172,7 @@ class Database:
     def _opened(self) -> sqlite3.Connection:
         """Open a connection to the present content, with room for what the episode may write."""
         room = len(self.start) + (self.written_mb << 20)
-        return opened(self.content, self.now, self.seed, room)
+        return open_database(self.content, self.now, self.seed, room)
 
     def _take(self, link: sqlite3.Connection, written: Collection[str]) -> None:
         """Keep what a statement has written, if the episode may write so much.
@@ -203,7 +203,7 @@ class Database:
         written = bare(sql)
         rows = {} if access is None else access.rows
         named = [name for name in rows if bare(name) in written]
-        made = [view for name in named for view in scoped(rows[name], self.tables[name])]
+        made = [view for name in named for view in scope_views(rows[name], self.tables[name])]
         for _, view in made:
             link.execute(view)
         names = [*made, *link.execute("SELECT name, 0 FROM sqlite_master WHERE type = 'trigger'")]
@@ -216,12 +216,14 @@ class Database:
         return guard
 
 
-def _told(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     """Return the message of an error; SQLite may put any bytes of a statement into it."""
     return f"{error}".encode("utf-8", "backslashreplace").decode()[:500]
 
 
-def opened(content: bytes, now: str = NOW, seed: int = 0, room: int = 0) -> sqlite3.Connection:
+def open_database(
+    content: bytes, now: str = NOW, seed: int = 0, room: int = 0
+) -> sqlite3.Connection:
     """Open a connection to a database in memory with this content.
 
     Args:
@@ -250,10 +252,12 @@ def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
     try:
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as plain:
             for name, count in PRODUCTS:
-                link.create_function(name, count, _priced(plain, name, spent), deterministic=True)
+                link.create_function(
+                    name, count, _limit_function(plain, name, spent), deterministic=True
+                )
             cursor = link.execute(sql, parameters)
             names = tuple(each[0] for each in cursor.description or ())
-            rows = list(_bounded(cursor))
+            rows = list(_limit_rows(cursor))
             # `rowcount` of Python knows none for statements that begin with WITH.
             changed = link.execute("SELECT changes()").fetchone()[0] if link.total_changes else 0
             return Rows(names, rows, changed)
@@ -265,7 +269,9 @@ def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
         ) from None
 
 
-def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> Callable[..., Cell]:
+def _limit_function(
+    plain: sqlite3.Connection, name: str, spent: Callable[[], bool]
+) -> Callable[..., Cell]:
     """Return SQLite's own function, where it ends in time: SQLite does not look at the time within
     one.
     """
@@ -282,7 +288,7 @@ def _priced(plain: sqlite3.Connection, name: str, spent: Callable[[], bool]) -> 
     return call
 
 
-def _bounded(cursor: sqlite3.Cursor) -> Iterator[tuple[Cell, ...]]:
+def _limit_rows(cursor: sqlite3.Cursor) -> Iterator[tuple[Cell, ...]]:
     """Yield the rows, as long as they are not too many or too large."""
     size = 0
     for count, row in enumerate(cursor):

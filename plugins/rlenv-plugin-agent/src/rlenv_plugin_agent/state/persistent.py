@@ -74,14 +74,14 @@ class WorldFile:
         Raises:
             ConfigError: the file is something else, was edited, or has a world of another schema.
         """
-        link = await asyncio.to_thread(opened, self.path, writes=True)
+        link = await asyncio.to_thread(open_world, self.path, writes=True)
         try:
             await self._turn(link)
             state = await asyncio.to_thread(self._last, link, first)
         except BaseException:
             link.close()
             raise
-        world = _made(PersistentWorld, state, first, given)
+        world = _make_world(PersistentWorld, state, first, given)
         world.about = about
         world.keep = self.keep
         world.most = MOST + len(first.database.content)
@@ -99,14 +99,14 @@ class WorldFile:
         Raises:
             ConfigError: it does not keep that state any more.
         """
-        with closing(await asyncio.to_thread(opened, self.path)) as link:
+        with closing(await asyncio.to_thread(open_world, self.path)) as link:
             state = next((state for state in link.execute(STATES) if state[0] == key), None)
         if state is None:
             raise ConfigError(
                 f"world: {self.path} keeps the last {self.keep} states, and {key:.16} is not among"
                 " them"
             )
-        return _made(World, state, first, given)
+        return _make_world(World, state, first, given)
 
     async def _turn(self, link: sqlite3.Connection) -> None:
         """Wait for a transaction that no other has; it ends with the connection.
@@ -145,7 +145,7 @@ class WorldFile:
         """Return what the last episode left; in a new file, what the environment declares."""
         state: State | None = link.execute(STATES).fetchone()
         if state is None:
-            state = keyed(first.values, first.database.content)
+            state = with_key(first.values, first.database.content)
             link.execute("INSERT INTO world VALUES (?)", [self.tables])
             link.execute("INSERT INTO state VALUES (0, ?, ?, ?)", state)
         if link.execute("SELECT tables FROM world").fetchall() != [(self.tables,)]:
@@ -153,7 +153,7 @@ class WorldFile:
                 f"world: {self.path} was begun with another schema; go back to that schema, or name"
                 " another file"
             )
-        if state != keyed(json.loads(state[1]), state[2]) or (
+        if state != with_key(json.loads(state[1]), state[2]) or (
             (last := link.execute(ENTRIES).fetchone()) and _entry(last)["after"] != state[0]
         ):
             raise ConfigError(
@@ -213,7 +213,7 @@ class PersistentWorld(World):
                 self._write(self._link, final)
 
     def _write(self, link: sqlite3.Connection, final: FinalState) -> None:
-        state = keyed(final.values, self.database.content)
+        state = with_key(final.values, self.database.content)
         if state[0] == self.start:
             return
         number, _, previous = link.execute(ENTRIES).fetchone() or (0, "", "")
@@ -246,7 +246,7 @@ def read_log(path: str | os.PathLike[str]) -> list[Table]:
     Raises:
         ConfigError: there is no such world, or its log is not what was written.
     """
-    with closing(opened(os.fspath(path))) as link:
+    with closing(open_world(os.fspath(path))) as link:
         rows = link.execute(ENTRIES).fetchall()[::-1]
     found = list[Table]()
     previous = ""
@@ -258,7 +258,7 @@ def read_log(path: str | os.PathLike[str]) -> list[Table]:
     return found
 
 
-def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
+def open_world(path: str, *, writes: bool = False) -> sqlite3.Connection:
     """Open a connection to the file of a world.
 
     Args:
@@ -275,7 +275,7 @@ def opened(path: str, *, writes: bool = False) -> sqlite3.Connection:
         raise ConfigError(f"world: {path} cannot be used: {error}; name another file") from error
 
 
-def keyed(values: Table, content: bytes) -> State:
+def with_key(values: Table, content: bytes) -> State:
     """Return a state with its key, which follows from values and tables alone.
 
     Args:
@@ -290,7 +290,7 @@ def _hash(text: str | bytes) -> str:
     return sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def _made(kind: type[W], state: State, first: World, given: Table) -> W:
+def _make_world(kind: type[W], state: State, first: World, given: Table) -> W:
     """Make a world of this state; values that the task gives win."""
     key, named, content = state
     values = {**json.loads(named), **given}

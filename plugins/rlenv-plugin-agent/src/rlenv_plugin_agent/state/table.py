@@ -17,8 +17,8 @@ from rlenv.authoring import File, Problems, Safe, build, dumps, suggest
 
 from .access import Access, Table, tables_of
 from .clock import NOW
-from .database import WRITTEN_MB, WRITTEN_ROWS, Database, opened
-from .held import APART, Held
+from .database import WRITTEN_MB, WRITTEN_ROWS, Database, open_database
+from .open_state import APART, OpenState
 from .persistent import PRESENT, WorldFile
 from .world import World
 
@@ -26,7 +26,7 @@ MOST = 64  # databases of tasks that are kept
 
 
 @frozen
-class Added:
+class TaskState:
     """``info.state`` of a task, which adds to the table.
 
     Args:
@@ -123,7 +123,7 @@ class State:
         told = [f"{what} {', '.join(names)}" for what, names in parts if any(names)]
         return ", ".join([f"S  {self.kind}", *told])
 
-    async def begin(self, task: Task, seed: int) -> Held:
+    async def begin(self, task: Task, seed: int) -> OpenState:
         """Return the state that a task begins with.
 
         Args:
@@ -135,7 +135,7 @@ class State:
             ConfigError: the schema is not SQL, ``access`` does not fit it, or as of ``WorldFile``.
         """
         problems = Problems()
-        added = build(Added, task.info.get("state", {}), "info.state", problems)
+        added = build(TaskState, task.info.get("state", {}), "info.state", problems)
         if problems.found:
             raise TaskError("; ".join(problems.lines()), task.id)
         if added.sql and self.kind == "persistent":
@@ -172,7 +172,7 @@ class State:
         the schema.
         """
         try:
-            with closing(opened(self._made("")[0] if sql else b"", self.now)) as link:
+            with closing(open_database(self._made("")[0] if sql else b"", self.now)) as link:
                 link.set_authorizer(_authorizer)
                 link.executescript(f"PRAGMA user_version = 1; BEGIN;\n{sql or self._sql}\n;COMMIT;")
                 link.set_authorizer(None)

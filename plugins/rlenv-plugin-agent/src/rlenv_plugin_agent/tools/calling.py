@@ -18,8 +18,8 @@ from rlenv.authoring import suggest
 from rlenv_plugin_agent.errors import EpisodeError, error_text
 
 from .context import ToolContext
-from .pool import Blocked, Late, aside, in_thread, left_running, on_loop
-from .results import Failed, called, failure, shown
+from .pool import Late, LoopBlocked, in_thread, left_running, on_background_loop, on_loop
+from .results import Failure, call_function, failure, show_value
 from .tool import Function, Tool
 
 Tools: TypeAlias = Mapping[str, Tool]
@@ -40,7 +40,7 @@ class _Caller:
     context: ToolContext = field(eq=id)
 
 
-class _Refused(Exception):
+class _CallRejected(Exception):
     """A call that is not begun."""
 
 
@@ -64,8 +64,8 @@ async def observe(tools: Tools, name: object, arguments: object, context: ToolCo
     try:
         tool, given = _ready(tools, name, arguments, context)
         result = await _result(tool, given, context)
-    except _Refused as refused:
-        result = Failed(*refused.args)
+    except _CallRejected as refused:
+        result = Failure(*refused.args)
     if isinstance(result, str):
         return result
     if result.fault is not None:
@@ -83,49 +83,55 @@ def _ready(tools: Tools, name: object, arguments: object, context: ToolContext) 
             else [each for each in tools if each[:2] == asked[:2]][:NEAR]
         )
         hint = suggest(asked, some, what="tools are") or f"there are {len(tools)} tools"
-        raise _Refused("unknown_tool", f"there is no such tool; {hint}")
+        raise _CallRejected("unknown_tool", f"there is no such tool; {hint}")
     if tool.roles and context.role not in tool.roles:
-        raise _Refused("role", f"it is for {', '.join(tool.roles)}, and you are {context.role}")
+        raise _CallRejected(
+            "role", f"it is for {', '.join(tool.roles)}, and you are {context.role}"
+        )
     given = _arguments(arguments)
     try:
         problem = tool.problem(given)
     except Exception as error:  # noqa: BLE001 - nested too deeply, or a schema from elsewhere that is broken
         problem = f"they cannot be checked: {type(error).__name__}"
     if problem:
-        raise _Refused("arguments", problem)
+        raise _CallRejected("arguments", problem)
     if tool.context:
         given[tool.context] = context
     return tool, given
 
 
-async def _result(tool: Tool, given: dict[str, object], context: ToolContext) -> str | Failed:
+async def _result(tool: Tool, given: dict[str, object], context: ToolContext) -> str | Failure:
     if tool.where == "inline":
-        return called(tool.function, given)
+        return call_function(tool.function, given)
     key = _Caller(tool.function, context)
-    result = cast("str | Failed | None", None)
+    result = cast("str | Failure | None", None)
     if left_running[key] >= STUCK:
-        raise _Refused("timeout", f"{STUCK} earlier calls of this tool have not ended")
+        raise _CallRejected("timeout", f"{STUCK} earlier calls of this tool have not ended")
     try:
         if not tool.is_async:
-            result = await in_thread(partial(called, tool.function, given), tool.timeout, key)
+            result = await in_thread(
+                partial(call_function, tool.function, given), tool.timeout, key
+            )
         elif tool.where == "caller":
-            result = await on_loop(partial(_awaited, tool, given), tool.timeout, key, tool.code)
+            result = await on_loop(partial(_await_call, tool, given), tool.timeout, key, tool.code)
         else:
-            result = await aside(partial(_awaited, tool, given), tool.timeout, key, tool.code)
+            result = await on_background_loop(
+                partial(_await_call, tool, given), tool.timeout, key, tool.code
+            )
     except Late:
-        return Failed("timeout", f"no result within {tool.timeout:g} s")
-    except Blocked:
+        return Failure("timeout", f"no result within {tool.timeout:g} s")
+    except LoopBlocked:
         told = (
             f"{tool.name}: another async tool blocks the event loop of async tools; make that a"
             " plain function, which runs in a thread"
         )
-        return Failed("fault", told, EpisodeError(told, kind="unavailable", transient=True))
-    return Failed("error", "the call was canceled") if result is None else result
+        return Failure("fault", told, EpisodeError(told, kind="unavailable", transient=True))
+    return Failure("error", "the call was canceled") if result is None else result
 
 
-async def _awaited(tool: Tool, given: dict[str, object]) -> str | Failed:
+async def _await_call(tool: Tool, given: dict[str, object]) -> str | Failure:
     try:
-        return shown(await tool.function(**given))  # type: ignore[misc] # it is async
+        return show_value(await tool.function(**given))  # type: ignore[misc] # it is async
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # noqa: BLE001 - as above
@@ -137,13 +143,15 @@ def _arguments(arguments: object) -> dict[str, object]:
         return dict(arguments)
     text = arguments if isinstance(arguments, str) else ""
     if len(text) > LONGEST:
-        raise _Refused("arguments", f"they have {len(text):,} characters; {LONGEST:,} are the most")
+        raise _CallRejected(
+            "arguments", f"they have {len(text):,} characters; {LONGEST:,} are the most"
+        )
     try:
         found = DECODER.decode(text or "{}")
     except (ValueError, RecursionError) as error:
-        raise _Refused("arguments", f"they are not JSON: {error}"[:300]) from None
+        raise _CallRejected("arguments", f"they are not JSON: {error}"[:300]) from None
     if not isinstance(found, dict):
-        raise _Refused("arguments", "they are a JSON object")
+        raise _CallRejected("arguments", "they are a JSON object")
     return found
 
 

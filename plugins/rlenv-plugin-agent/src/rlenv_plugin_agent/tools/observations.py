@@ -29,14 +29,16 @@ class Call(NamedTuple):
 
 # One call of a tool: its name, its arguments and the context, to the text that the policy reads.
 Observe: TypeAlias = Callable[[str, str, ToolContext], Awaitable[str]]
-Asked: TypeAlias = Mapping[str, str]  # id, name and arguments of a call
-Ask: TypeAlias = Callable[[Asked], Awaitable[str]]
+ToolCallRequest: TypeAlias = Mapping[str, str]  # id, name and arguments of a call
+Ask: TypeAlias = Callable[[ToolCallRequest], Awaitable[str]]
 Answer: TypeAlias = tuple[str, Call]
-Said: TypeAlias = tuple[list[Message], tuple[Call, ...]]
+ToolResults: TypeAlias = tuple[list[Message], tuple[Call, ...]]
 CALLS = 64  # that one message may make; further ones are answered with an error
 
 
-async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, together: bool) -> Said:
+async def answer_calls(
+    asked: Sequence[ToolCallRequest], answer: Ask, limit: int, *, together: bool
+) -> ToolResults:
     """Return a message for each call, in order, and the calls for the log; those above the limit
     are not made.
 
@@ -50,9 +52,9 @@ async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, toget
         VerifierFault: the environment failed; the other calls have ended.
     """
     if together:
-        found = await _gathered([_timed(each, answer) for each in asked[:limit]])
+        found = await _gather([_time_call(each, answer) for each in asked[:limit]])
     else:
-        found = [await _timed(each, answer) for each in asked[:limit]]
+        found = [await _time_call(each, answer) for each in asked[:limit]]
     if left := asked[limit:]:
         refused = error_text("limit", "", f"not called: this message may make {limit} calls")
         found += [(refused, Call(each["name"][:64], 0.0, "limit")) for each in left]
@@ -63,7 +65,7 @@ async def answer_calls(asked: Sequence[Asked], answer: Ask, limit: int, *, toget
     return [*said], tuple([call for _, call in found])
 
 
-async def _gathered(made: Sequence[Awaitable[Answer]]) -> list[Answer]:
+async def _gather(made: Sequence[Awaitable[Answer]]) -> list[Answer]:
     """Await all of them; where one raises, the others are ended first."""
     running = [asyncio.ensure_future(each) for each in made]
     try:
@@ -74,7 +76,7 @@ async def _gathered(made: Sequence[Awaitable[Answer]]) -> list[Answer]:
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _timed(asked: Asked, answer: Ask) -> Answer:
+async def _time_call(asked: ToolCallRequest, answer: Ask) -> Answer:
     start = perf_counter()
     text = await answer(asked)
     return text, Call(asked["name"][:64], perf_counter() - start, _error(text))

@@ -21,7 +21,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from rlenv_plugin_agent.waiting import has_loop
 
-from .steps_of_loop import Owner, own_tasks, stepped, watch_of
+from .steps_of_loop import Owner, own_tasks, time_steps, watch_of
 
 T = TypeVar("T")
 Work = Coroutine[object, object, T]
@@ -38,7 +38,7 @@ class Late(Exception):
     """There is no result within the time given."""
 
 
-class Blocked(Exception):
+class LoopBlocked(Exception):
     """Another call has blocked the loop of this one for longer than a call waits for it."""
 
 
@@ -207,14 +207,14 @@ def _start(target: Callable[[], None]) -> None:
 _pool = _Pool()
 
 
-def _forked() -> None:
+def _reset_after_fork() -> None:
     """Begin anew in a child, which has no threads of its parent."""
     global _pool  # noqa: PLW0603 - there is one in a process
     _pool = _Pool()
     left_running.clear()
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 async def in_thread(work: Callable[[], T], seconds: float, key: Hashable) -> T:
@@ -236,7 +236,7 @@ async def in_thread(work: Callable[[], T], seconds: float, key: Hashable) -> T:
     return await job.result(seconds) if has_loop() else job.wait(seconds)
 
 
-class _Timed(Generic[T]):
+class _TimedCall(Generic[T]):
     """One call on a loop, whose time excludes that in which others block the loop.
 
     Args:
@@ -268,7 +268,7 @@ class _Timed(Generic[T]):
         result = None
         try:
             if not self.call.left:  # else a loop that was blocked begins what was given up
-                result = await stepped(self.work(), self.owner, self.watch)
+                result = await time_steps(self.work(), self.owner, self.watch)
         finally:
             self.call.finish(result)
 
@@ -286,7 +286,7 @@ class _Timed(Generic[T]):
         foreign = max(0.0, self.watch.foreign(self.owner) - self.before)
         _, now = self.watch.running()
         if foreign > MOST_BLOCKED and now:
-            raise Blocked
+            raise LoopBlocked
         left = self.seconds + foreign - (monotonic() - self.began)
         return max(left, SHORTEST) if left > 0 else 0.0
 
@@ -312,7 +312,7 @@ async def on_loop(
         Late: after so many seconds; those in which other calls block the loop do not count.
     """
     call: _Call[T | None] = _Call(key)
-    timed = _Timed(call, work, seconds, asyncio.get_running_loop(), tool)
+    timed = _TimedCall(call, work, seconds, asyncio.get_running_loop(), tool)
     task = asyncio.ensure_future(timed.play())
     try:
         return await timed.result()
@@ -327,7 +327,7 @@ async def on_loop(
             task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio.gather does
 
 
-async def aside(
+async def on_background_loop(
     work: Callable[[], Work[T]], seconds: float, key: Hashable, tool: Hashable
 ) -> T | None:
     """Call ``on_loop`` on a loop in another thread, which is replaced when something blocks it.
@@ -350,7 +350,7 @@ async def aside(
     if tool in _pool.blocking:
         return await in_thread(partial(_run, work), seconds, key)
     call: _Call[T | None] = _Call(key)
-    timed = _Timed(call, work, seconds, there, tool)
+    timed = _TimedCall(call, work, seconds, there, tool)
     running = asyncio.run_coroutine_threadsafe(timed.play(), there)
     try:
         return await timed.result()

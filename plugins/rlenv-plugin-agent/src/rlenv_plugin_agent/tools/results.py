@@ -24,7 +24,7 @@ TEXTUAL = (date, time, timedelta, Decimal, PurePath, UUID)
 
 
 @frozen
-class Failed:
+class Failure:
     """Says why there is no result: its kind and message are what the policy reads, unless the
     environment failed.
 
@@ -39,7 +39,7 @@ class Failed:
     fault: VerifierFault | None = None
 
 
-def called(function: Callable[..., object], given: Mapping[str, object]) -> str | Failed:
+def call_function(function: Callable[..., object], given: Mapping[str, object]) -> str | Failure:
     """Call a plain function; never raises.
 
     Args:
@@ -47,23 +47,23 @@ def called(function: Callable[..., object], given: Mapping[str, object]) -> str 
         given: its arguments, by name.
     """
     try:
-        return shown(function(**given))
+        return show_value(function(**given))
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, as SystemExit
         return failure(error)
 
 
-def failure(error: BaseException) -> Failed:
+def failure(error: BaseException) -> Failure:
     """Return what the policy reads of an exception: its text only where the tool meant it to be
     read.
     """
     if isinstance(error, VerifierFault):
-        return Failed("fault", str(error), error)
+        return Failure("fault", str(error), error)
     if isinstance(error, ToolError):
-        return Failed("error", str(error)[:2000])
-    return Failed("error", f"the tool failed with {type(error).__name__}")
+        return Failure("error", str(error)[:2000])
+    return Failure("error", f"the tool failed with {type(error).__name__}")
 
 
-def shown(result: object) -> str:
+def show_value(result: object) -> str:
     """Return a string as it is, another value as JSON; at most RESULT characters of either and a
     remark.
 
@@ -101,15 +101,19 @@ def _cut(value: object, room: list[int], depth: int) -> object:
     if depth == DEEPEST:
         return "[deeper levels left out]"
     if isinstance(value, Mapping):
-        return {str(key): item for key, item in _fitting(value.items(), len(value), room, depth)}
+        return {
+            str(key): item for key, item in _pairs_that_fit(value.items(), len(value), room, depth)
+        }
     if isinstance(value, (list, tuple, set, frozenset)):
         ordered = isinstance(value, (list, tuple))
         items = value if ordered else sorted(islice(value, RESULT), key=repr)
-        return [item for _, item in _fitting(enumerate(items), len(items), room, depth)]
+        return [item for _, item in _pairs_that_fit(enumerate(items), len(items), room, depth)]
     raise ToolError(f"the tool returned {type(value).__name__}, which is not a value of JSON")
 
 
-def _fitting(pairs: Iterable[Pair], count: int, room: list[int], depth: int) -> Iterator[Pair]:
+def _pairs_that_fit(
+    pairs: Iterable[Pair], count: int, room: list[int], depth: int
+) -> Iterator[Pair]:
     """Yield the pairs for which there is room, and how many there are besides."""
     for number, (key, item) in enumerate(pairs):
         if room[0] <= 0:

@@ -46,7 +46,7 @@ def parameters(function: Callable[..., object]) -> Schema:
         ConfigError: for a parameter without an annotation, or with one that JSON has no type for.
     """
     hints = hints_of(function)
-    told = documented(function)
+    told = parameter_docs(function)
     found = dict[str, object]()
     required = list[str]()
     for parameter in inspect.signature(function).parameters.values():
@@ -99,7 +99,7 @@ def summary(function: Callable[..., object]) -> str:
     return re.split(r"^\w+:\s*$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
-def documented(thing: object) -> dict[str, str]:
+def parameter_docs(thing: object) -> dict[str, str]:
     """Return what the section ``Args:`` of the docstring says of each parameter."""
     parts = SECTION.split(inspect.getdoc(thing) or "", maxsplit=1)
     section = re.split(r"^\S", parts[-1], maxsplit=1, flags=re.MULTILINE)[0] if parts[1:] else ""
@@ -139,7 +139,7 @@ def _schema(hint: object, name: str) -> Schema:
 
 
 def _typed_dict(kind: object, name: str) -> Schema:
-    told = documented(kind)
+    told = parameter_docs(kind)
     hints = get_type_hints(kind, include_extras=True)
     notes = {key: _notes(told.get(key), inspect.Parameter.empty) for key in hints}
     found = {key: _schema(hint, f"{name}.{key}") | notes[key] for key, hint in hints.items()}

@@ -122,7 +122,7 @@ def load_skill(folder: Path) -> Skill:
     entry = next((each for each in ENTRIES if files.get(each)), None)
     if entry is None:
         raise ConfigError(f"skill {folder.name}: it has no {' or '.join(ENTRIES)}")
-    name, description = _described(files[entry], folder.name)
+    name, description = _describe(files[entry], folder.name)
     return Skill(name, description, entry, files)
 
 
@@ -147,7 +147,7 @@ def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
                 )
 
 
-def _described(text: str, folder: str) -> tuple[str, str]:
+def _describe(text: str, folder: str) -> tuple[str, str]:
     """Return name and description: of the lines between ``---``, else the folder's name and the
     first line of text.
     """

@@ -90,7 +90,7 @@ def watch_of(loop: asyncio.AbstractEventLoop) -> LoopWatch:
     return _watches.setdefault(loop, LoopWatch())
 
 
-async def stepped(work: Coroutine[Any, Any, T], owner: Owner, watch: LoopWatch) -> T:
+async def time_steps(work: Coroutine[Any, Any, T], owner: Owner, watch: LoopWatch) -> T:
     """Await ``work`` and time its steps.
 
     Args:
@@ -132,7 +132,7 @@ def own_tasks(loop: asyncio.AbstractEventLoop) -> None:
     def make(on: asyncio.AbstractEventLoop, work: Any, **given: Any) -> asyncio.Task[Any]:
         owner = watch.owner
         if owner is not None and asyncio.iscoroutine(work):
-            work = stepped(work, owner, watch)
+            work = time_steps(work, owner, watch)
         return asyncio.Task(work, loop=on, **given)
 
     loop.set_task_factory(make)

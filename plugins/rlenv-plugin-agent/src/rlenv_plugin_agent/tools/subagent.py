@@ -22,8 +22,8 @@ from rlenv_plugin_agent.messages.read_only import ReadOnlyList, read_only_messag
 from .calling import observe
 from .catalog import find
 from .context import ToolContext
-from .observations import CALLS, Asked, Observe, answer_calls
-from .tool import Tool, described, tool, tools_by_name
+from .observations import CALLS, Observe, ToolCallRequest, answer_calls
+from .tool import Tool, as_tool, tool, tools_by_name
 
 # What a policy is, as in ``rollouts``; its result may have to be awaited.
 Acts: TypeAlias = Callable[[list[Message], list[Message]], object]
@@ -33,7 +33,7 @@ Tools: TypeAlias = Mapping[str, Tool]
 Named: TypeAlias = Callable[[], Tools]
 
 
-def begun(policy: Acts) -> Acts:
+def begin_policy(policy: Acts) -> Acts:
     """Return what plays one conversation: what the policy's ``begin()`` returns where it has one,
     so that it may remember.
     """
@@ -41,7 +41,7 @@ def begun(policy: Acts) -> Acts:
     return begin() if callable(begin) else policy
 
 
-async def replied(policy: Acts, messages: list[Message], tools: list[Message]) -> Reply:
+async def ask_policy(policy: Acts, messages: list[Message], tools: list[Message]) -> Reply:
     """Ask a policy what it does next, whichever of the forms of an action it gives.
 
     Args:
@@ -218,7 +218,7 @@ def subagent(
         ConfigError: a limit is out of its range, or a tool cannot be one.
     """
     _check(name, turns=turns, tokens=tokens, starts=starts, depth=depth)
-    given = [described(find(each) if isinstance(each, str) else each) for each in tools]
+    given = [as_tool(find(each) if isinstance(each, str) else each) for each in tools]
 
     async def run(prompt: str, context: ToolContext) -> str:
         """Hand a piece of work to an assistant that sees nothing but what you write here.
@@ -230,7 +230,7 @@ def subagent(
         actor = above.child(name, policy, tokens, starts=starts, depth=depth)
         within = evolve(context, turn=0, parts={**context.parts, Actor: actor}, marks=[])
         with _as_fault_of(name):
-            known = [*given, *(_held(above.tools(), each) for each in inherit)]
+            known = [*given, *(_inherited_tool(above.tools(), each) for each in inherit)]
             inner = _Inner(actor, within, tools_by_name(known), is_own=policy is None)
         try:
             return await inner.run(system_prompt, prompt, turns)
@@ -256,7 +256,7 @@ def _as_fault_of(name: str) -> Iterator[None]:
         raise EpisodeError(f"subagent {name}: {error}") from error
 
 
-def _held(tools: Tools, name: str) -> Tool:
+def _inherited_tool(tools: Tools, name: str) -> Tool:
     """Return a tool that the episode has.
 
     Raises:
@@ -276,7 +276,7 @@ class _Inner:
         self.is_own = is_own
         plain: Observe = partial(observe, tools)
         self.observe = actor.wrap(plain, lambda: tools) if actor.wrap else plain
-        self.policy = begun(actor.policy)
+        self.policy = begin_policy(actor.policy)
         self.offered: list[Message] = copies([each.offered for each in tools.values()])
         self.messages: list[Message] = []
         self.tokens: list[Tokens] = []
@@ -321,7 +321,7 @@ class _Inner:
     async def _act(self, turn: int) -> Message:
         """Return the next message of the policy, which it pays for."""
         try:
-            reply = await replied(self.policy, ReadOnlyList(self.messages), self.offered)
+            reply = await ask_policy(self.policy, ReadOnlyList(self.messages), self.offered)
         except ContextExceeded:
             raise
         except Exception as error:
@@ -334,5 +334,5 @@ class _Inner:
         self.tokens += [reply.tokens] if reply.tokens and self.is_own else []
         return message
 
-    async def _observe(self, asked: Asked) -> str:
+    async def _observe(self, asked: ToolCallRequest) -> str:
         return await self.observe(asked["name"], asked["arguments"], self.context)

@@ -24,7 +24,7 @@ Where: TypeAlias = Literal["thread", "caller", "inline"]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")  # as the endpoints of models want it
 
 
-def _checked(name: str) -> Callable[..., Iterable[object]]:
+def _safe_keyword(name: str) -> Callable[..., Iterable[object]]:
     """Return a keyword of JSON Schema, less what takes for ever for arguments that a policy
     chooses: patterns and uniqueness.
     """
@@ -37,7 +37,7 @@ BOUNDED = (*UNCHECKED, "additionalProperties", "unevaluatedProperties")
 KINDS: Mapping[object, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
 OBJECT = {"type", "properties", "required", "additionalProperties"}
 SAID = {"type", "description", "default"}
-VALIDATOR = extend(Draft202012Validator, {name: _checked(name) for name in BOUNDED})
+VALIDATOR = extend(Draft202012Validator, {name: _safe_keyword(name) for name in BOUNDED})
 
 
 def _seconds(tool: Tool, _: object, timeout: float) -> None:
@@ -228,7 +228,7 @@ def tool(
 
 
 @frozen
-class Coded:
+class FunctionRef:
     """A function with what identifies it; one of a file is imported when it is first needed.
 
     Args:
@@ -242,7 +242,7 @@ class Coded:
     code: str
 
     @classmethod
-    def of(cls, function: Function) -> Coded:
+    def of(cls, function: Function) -> FunctionRef:
         """Make one of a function.
 
         Args:
@@ -254,10 +254,10 @@ class Coded:
         return cls(function, name, hash_of(function))
 
     def __call__(self, *args: object, **kwargs: object) -> object:
-        return self.loaded(*args, **kwargs)
+        return self.implementation(*args, **kwargs)
 
     @property
-    def loaded(self) -> Function:
+    def implementation(self) -> Function:
         """Return the function itself.
 
         Raises:
@@ -266,15 +266,15 @@ class Coded:
         return self.function.load() if isinstance(self.function, FileFunction) else self.function
 
 
-def described(found: Function) -> Tool | Coded:
+def as_tool(found: Function) -> Tool | FunctionRef:
     """Return a tool, or a function as one; one of a file is not imported.
 
     Raises:
         ConfigError: the function cannot be a tool.
     """
-    if isinstance(found, (Tool, Coded)):
+    if isinstance(found, (Tool, FunctionRef)):
         return found
-    return Coded.of(found) if isinstance(found, FileFunction) else tool(found)
+    return FunctionRef.of(found) if isinstance(found, FileFunction) else tool(found)
 
 
 def tools_by_name(found: Iterable[Function]) -> dict[str, Tool]:
@@ -286,7 +286,7 @@ def tools_by_name(found: Iterable[Function]) -> dict[str, Tool]:
     """
     made: dict[str, Tool] = {}
     for each in found:
-        one = described(each.loaded if isinstance(each, Coded) else each)
+        one = as_tool(each.implementation if isinstance(each, FunctionRef) else each)
         assert isinstance(one, Tool)
         if one.name in made:
             raise ConfigError(f"two tools are called {one.name}; give one of them another name")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
-from rlenv import ConfigError
-from rlenv.sandbox import Isolation, Profile, Sandbox, Session, get
+from rlenv.sandbox import Isolation, Profile, Sandbox, Session
 
 from rlenv_plugin_code.languages import language as language_of
 
@@ -98,14 +97,6 @@ class Box:
         """The sandbox that is named."""
         return Isolation(self.isolation, self.options, self.min_isolation)
 
-    def sandbox(self) -> Sandbox:
-        """The sandbox, one per process.
-
-        Raises:
-            PluginError: when no plugin supplies it.
-        """
-        return get(self.isolation, **self.options)
-
     def make(self) -> Sandbox:
         """Another one of the same kind, for whoever closes it.
 
@@ -138,10 +129,4 @@ class Box:
         """
         profile = self.profile(language)
         profile = evolve(profile, beside=True) if beside else profile
-        session = await self.sandbox().open(profile)
-        try:
-            self.chosen.accept(session.isolation)
-        except ConfigError:
-            await session.close()
-            raise
-        return session
+        return await self.chosen.open(profile)

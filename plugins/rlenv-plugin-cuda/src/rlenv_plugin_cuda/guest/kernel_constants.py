@@ -10,7 +10,7 @@ import operator
 
 import kernel_kinds as kinds
 from kernel_kinds import BOOL, FLOAT, INT, Kind
-from kernel_rules import DTYPES, Answer
+from kernel_words import DTYPES, Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

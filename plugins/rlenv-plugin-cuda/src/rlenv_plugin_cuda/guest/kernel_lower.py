@@ -12,7 +12,7 @@ import ast
 import copy
 
 from kernel_rewrite import waiting
-from kernel_rules import BARRIERS, CALLS, DTYPES, FACTS, INDICES, NUMBERS, WARP, Answer, Function
+from kernel_words import BARRIERS, CALLS, DTYPES, FACTS, INDICES, NUMBERS, WARP, Answer, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class _Lowering(ast.NodeTransformer):
     # -- names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        full = self.answer.names.get(node.id, "")
+        full = self.answer.modules.get(node.id, "")
         return self._named(node, full) if full else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

@@ -22,10 +22,10 @@ import kernel_runner
 from kernel_device import FUSING_JIT, JIT, NAMES, TYPES
 from kernel_lower import Beyond, lowered
 from kernel_memory import Broken, Clock
-from kernel_rules import Answer, Refused
 from kernel_store import SIZES
 from kernel_typed import Code
-from planning.values import Handle, Trouble
+from kernel_words import Answer
+from planning.values import Handle, Refused, Trouble
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

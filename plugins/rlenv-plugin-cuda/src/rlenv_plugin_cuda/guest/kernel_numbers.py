@@ -10,8 +10,8 @@ from array import array
 from functools import partial
 
 from kernel_memory import Broken
-from kernel_rules import DTYPES, MATH
 from kernel_store import rounded, wrap
+from kernel_words import DTYPES, MATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import random
 from kernel_memory import Broken, Buffer, Clock, Input
 from kernel_numbers import HELPERS, Half, Single
 from kernel_rewrite import FILE
-from kernel_rules import DTYPES, Answer
 from kernel_store import SIZES, storage
 from kernel_threads import THREADS, Shape, run_launch
+from kernel_words import DTYPES, Answer
 from planning import worth
 from planning.reading import Plan
 from planning.values import Dtype, Handle, Trouble, configured
@@ -131,7 +131,7 @@ def follow(
         Trouble: what the plan, or a kernel that it launches, does wrong.
     """
     node = answer.functions["run"].node
-    plan = Plan(node, answer.top(), host, worth=worth, constants=constants, steps=math.inf)
+    plan = Plan(node, answer, host, worth=worth, constants=constants, steps=math.inf)
     plan.run(given)
 
 

@@ -8,7 +8,7 @@ import signal
 from importlib import import_module
 
 import kernel_plan
-from kernel_rules import DTYPES
+from kernel_words import DTYPES
 from planning.values import Dtype, Handle, Trouble
 from planning.worth import OPERATORS
 

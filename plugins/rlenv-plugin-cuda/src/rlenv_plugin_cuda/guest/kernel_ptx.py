@@ -91,7 +91,7 @@ def _space(answer: Any, cuda: Any) -> dict[str, Any]:
     them.
     """
     space: dict[str, Any] = {"__builtins__": builtins, "__name__": "answer"}
-    for name, full in answer.names.items():
+    for name, full in answer.modules.items():
         space[name] = _thing(full, cuda)
     for name, value in answer.constants.items():
         space[name] = _evaluated(value, space)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from kernel_rules import (
+from kernel_words import (
     BARRIERS,
     CALLS,
     DTYPES,
@@ -117,7 +117,7 @@ class Rewriter(ast.NodeTransformer):
     # -- names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        full = self.answer.names.get(node.id, "")
+        full = self.answer.modules.get(node.id, "")
         return self._named(node, full) if full else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

@@ -14,45 +14,24 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
-    from kernel_body import Body
+    from kernel_body import check_function
     from kernel_tidy import Untidy, tidied
     from kernel_usual import usual
-    from kernel_words import (
-        BARRIERS,
-        BUILTINS,
-        CALLS,
-        DTYPES,
-        FACTS,
-        HOST,
-        INDICES,
-        JIT,
-        MATH,
-        MODULES,
-        NUMBERS,
-        SOURCE_BYTES,
-        WARP,
-        Answer,
-        Function,
-        Refused,
-        bare,
-        known,
-        made,
-        number,
-        plain,
-        shortened,
-        what,
-    )
+    from kernel_words import BARE, CONSTANT, JIT, KNOWN, MODULES, Answer, Function
+    from planning.checking import Checker
+    from planning.names import check_recursion, parsed, plain, shortened, what
+    from planning.values import Refused
 else:
-    from .kernel_body import Body
+    from rlenv_plugin_cuda.planning.checking import Checker
+    from rlenv_plugin_cuda.planning.names import check_recursion, parsed, plain, shortened, what
+    from rlenv_plugin_cuda.planning.values import Refused
+
+    from .kernel_body import check_function
     from .kernel_tidy import Untidy, tidied
     from .kernel_usual import usual
-    from .kernel_words import *  # noqa: F403 - the same names
+    from .kernel_words import BARE, CONSTANT, JIT, KNOWN, MODULES, Answer, Function
 
-__all__ = [
-    "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "NUMBERS", "WARP", "Answer",
-    "Function", "Refused", "read",
-]  # fmt: skip
-
+__all__ = ["Answer", "Function", "Refused", "read"]
 
 SIGNATURE = re.compile(r"[A-Za-z0-9_ ,.:()\[\]]*")
 
@@ -63,20 +42,7 @@ def read(source: str) -> Answer:
     Raises:
         Refused: the first thing that is not allowed.
     """
-    if len(source.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
-        raise Refused(1, f"the program is longer than {SOURCE_BYTES} bytes")
-    try:
-        tree = ast.parse(source)
-    except SyntaxError as err:
-        raise Refused(err.lineno or 1, f"no Python: {err.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as err:
-        raise Refused(1, f"no Python that can be read: {type(err).__name__}") from None
-    try:
-        tree = usual(tidied(tree))
-    except Untidy as err:
-        raise Refused(err.line, err.said) from None
-    except RecursionError:
-        raise Refused(1, "it is nested too deeply") from None
+    tree = parsed(source, _tidied)
     answer = Answer()
     for place, node in enumerate(tree.body):
         _top(answer, node, first=place == 0)
@@ -84,9 +50,22 @@ def read(source: str) -> Answer:
     if plan is None or plan.role != "plan":
         raise Refused(1, "there is no function `run(*inputs, *outputs)` that launches the kernels")
     for function in answer.functions.values():
-        Body(answer, function).check()
-    _no_recursion(answer)
+        if function.role == "kernel":
+            answer.kernels[function.name] = function.parameters
+    for function in answer.functions.values():
+        check_function(answer, function)
+    check_recursion({name: function.node for name, function in answer.functions.items()})
     return answer
+
+
+def _tidied(tree: ast.Module) -> ast.Module:
+    try:
+        made: ast.Module = usual(tidied(tree))
+        return made
+    except Untidy as err:
+        raise Refused(err.line, err.said) from None
+    except RecursionError:
+        raise Refused(1, "it is nested too deeply") from None
 
 
 def _top(answer: Answer, node: ast.stmt, *, first: bool) -> None:
@@ -102,7 +81,7 @@ def _top(answer: Answer, node: ast.stmt, *, first: bool) -> None:
             raise Refused(node.lineno, "a constant is given to one name")
         name = node.targets[0].id
         _fresh(answer, name, node.lineno)
-        _constant(answer, node.value)
+        Checker(CONSTANT, answer).expression(node.value, 0)
         answer.constants[name] = node.value
     elif not (first and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         raise Refused(
@@ -122,8 +101,8 @@ def _imported(answer: Answer, node: ast.Import | ast.ImportFrom) -> None:
             full = f"{node.module}.{alias.name}"
             name = alias.asname or alias.name
             meant = MODULES.get(full, shortened(full))
-            allowed = not node.level and (full in MODULES or known(meant))
-        if allowed and meant.startswith("cuda.") and not bare(meant):
+            allowed = not node.level and (full in MODULES or meant in KNOWN)
+        if allowed and meant.startswith("cuda.") and meant[5:] not in BARE:
             raise Refused(
                 node.lineno, f"`{full}`: numba knows it as `cuda.{meant[5:]}` only; import cuda"
             )
@@ -131,19 +110,14 @@ def _imported(answer: Answer, node: ast.Import | ast.ImportFrom) -> None:
             raise Refused(
                 node.lineno, f"`{full}` cannot be imported; math, numpy's types and numba.cuda can"
             )
-        if answer.names.get(name) != meant:  # the same twice is no harm
+        if answer.modules.get(name) != meant:  # the same twice is no harm
             _fresh(answer, name, node.lineno)
-        answer.names[name] = meant
+        answer.modules[name] = meant
 
 
 def _fresh(answer: Answer, name: str, line: int) -> None:
-    plain(name, line)
-    if (
-        name in answer.names
-        or name in answer.functions
-        or name in answer.constants
-        or name in BUILTINS
-    ):
+    plain(name, line, "_")
+    if name in answer.taken():
         raise Refused(line, f"`{name}` is defined twice")
 
 
@@ -203,60 +177,6 @@ def _signature(node: ast.FunctionDef) -> None:
         raise Refused(node.lineno, f"`{node.name}` takes no parameters of types")
     names = [argument.arg for argument in args.args]
     for name in names:
-        plain(name, node.lineno)
+        plain(name, node.lineno, "_")
     if len(set(names)) < len(names):
         raise Refused(node.lineno, f"`{node.name}` has two parameters of one name")
-
-
-def _constant(answer: Answer, node: ast.expr) -> None:
-    """A constant at the top: numbers, earlier constants, types, and arithmetic of these."""
-    for part in ast.walk(node):
-        ok = isinstance(
-            part, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
-        )
-        if isinstance(part, ast.Constant):
-            ok = number(part.value)
-        elif isinstance(part, ast.Name):
-            ok = part.id in answer.constants or part.id in answer.names
-        elif isinstance(part, ast.Attribute):
-            ok = known(answer.dotted(part))
-        elif isinstance(part, ast.Call):
-            ok = made(answer.dotted(part.func)) and not part.keywords
-        if not ok or (
-            isinstance(part, ast.BinOp)
-            and isinstance(part.op, (ast.Pow, ast.LShift))
-            and not _small(part)
-        ):
-            raise Refused(
-                node.lineno,
-                f"{what(part)} in a constant: only numbers, types and their arithmetic",
-            )
-
-
-def _small(node: ast.BinOp) -> bool:
-    right = node.right
-    return (
-        isinstance(right, ast.Constant) and isinstance(right.value, int) and 0 <= right.value <= 64
-    )
-
-
-def _no_recursion(answer: Answer) -> None:
-    calls = {
-        name: {
-            node.func.id
-            for node in ast.walk(function.node)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in answer.functions
-        }
-        for name, function in answer.functions.items()
-    }
-    done: set[str] = set()
-    while True:
-        ready = {name for name, callees in calls.items() if callees <= done} - done
-        if not ready:
-            break
-        done |= ready
-    for name, function in answer.functions.items():
-        if name not in done:
-            raise Refused(function.node.lineno, f"`{name}` calls itself, in the end")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from kernel_rules import Answer
+    from kernel_words import Answer
 
 __all__ = ["Interpreter", "serve"]
 

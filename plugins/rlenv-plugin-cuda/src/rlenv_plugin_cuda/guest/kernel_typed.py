@@ -20,8 +20,8 @@ from kernel_constants import Folded, constant, kind_of
 from kernel_kinds import BITS, FLOAT, Kind
 from kernel_numbers import HELPERS
 from kernel_rewrite import FILE, Rewriter, waiting
-from kernel_rules import Answer
 from kernel_typing import Typing
+from kernel_words import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import kernel_kinds as kinds
 from kernel_constants import literal
 from kernel_kinds import BOOL, FLOAT, INDEX, INT, NONE, NOTHING, Kind
 from kernel_memory import Broken
-from kernel_rules import BARRIERS, CALLS, DTYPES, FACTS, INDICES, NUMBERS, WARP, Answer
+from kernel_words import BARRIERS, CALLS, DTYPES, FACTS, INDICES, NUMBERS, WARP, Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class Typing:
             return scope[node.id]
         if node.id in self.constants:
             return self.constants[node.id][0]
-        full = self.answer.names.get(node.id, "")
+        full = self.answer.modules.get(node.id, "")
         if not full:
             raise _wrong(node, f"`{node.id}` is not defined before this line")
         return self._known(full)

@@ -13,9 +13,12 @@ from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
-    from kernel_words import DTYPES, Refused
+    from kernel_words import DTYPES
+    from planning.values import Refused
 else:
-    from .kernel_words import DTYPES, Refused
+    from rlenv_plugin_cuda.planning.values import Refused
+
+    from .kernel_words import DTYPES
 
 __all__ = ["usual"]
 

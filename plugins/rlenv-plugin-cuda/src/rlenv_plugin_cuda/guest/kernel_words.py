@@ -1,23 +1,30 @@
-"""The words of an answer: what kernels, device functions and launch plans may say, in tables."""
+"""What kernels, device functions, constants and launch plans of numba may say, in tables."""
 
 from __future__ import annotations
 
 import ast
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
-    from planning.rules import Names, shortened
+    from planning.dialect import COMPARISONS, COMPOUND, OPERATORS, Dialect, is_number
+    from planning.names import Names
 else:
-    from rlenv_plugin_cuda.planning.rules import Names, shortened
+    from rlenv_plugin_cuda.planning.dialect import (
+        COMPARISONS,
+        COMPOUND,
+        OPERATORS,
+        Dialect,
+        is_number,
+    )
+    from rlenv_plugin_cuda.planning.names import Names
 
 __all__ = [
-    "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST",
-    "INDICES", "JIT", "MATH", "MODULES", "NUMBERS", "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer",
-    "Function", "Refused", "bare", "known", "made", "number", "plain", "shortened", "value", "what",
+    "BARRIERS", "BUILTINS", "CALLS", "CONSTANT", "DECLARE", "DIALECTS", "DTYPES", "FACTS",
+    "INDICES", "JIT", "KNOWN", "MATH", "MODULES", "NUMBERS", "WARP", "Answer", "Function",
 ]  # fmt: skip
-
-SOURCE_BYTES = 1 << 16
-DEPTH = 60
 
 MATH = frozenset([
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh",
@@ -88,11 +95,8 @@ WARP = {
 }  # fmt: skip
 FACTS = frozenset({"laneid", "warpsize"})
 ARRAY = frozenset({"shape", "size", "ndim"})
-HOST = {
-    "device_array": "device_array",
-    "device_array_like": "device_array_like",
-    "synchronize": "synchronize",
-}
+HOST = frozenset({"device_array", "device_array_like", "synchronize"})
+DECLARE = frozenset({"cuda.shared.array", "cuda.local.array"})
 JIT = frozenset({
     "device", "fastmath", "inline", "max_registers", "opt", "lineinfo", "debug", "cache",
     "boundscheck",
@@ -101,24 +105,68 @@ MODULES = {
     "math": "math", "numpy": "numpy", "numba": "numba", "numba.types": "numba",
     "numba.cuda": "cuda",
 }  # fmt: skip
+# numba compiles these under a name of their own, also without the module.
+BARE = frozenset({"grid", "gridsize", "jit"}) | HOST | frozenset(BARRIERS) | (WARP - {"syncwarp"})
 
-EXPRESSIONS = (
-    ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call,
-    ast.Subscript, ast.Attribute, ast.Tuple,
-)  # fmt: skip
-STATEMENTS = (
+
+def _of(module: str, *names: Iterable[str]) -> frozenset[str]:
+    """Full names of what a module has."""
+    return frozenset(f"{module}.{name}" for each in names for name in each)
+
+
+_MATH = _of("math", MATH)
+_TYPES = _of("numba", DTYPES) | _of("numpy", DTYPES)
+_FLOATS = _of("math", NUMBERS, ["tau"]) | _of("numpy", NUMBERS)
+_THREAD = _of("cuda", CALLS, BARRIERS, WARP)
+_PARTS = _of("cuda", ["jit", "threadIdx", "blockIdx", "blockDim", "gridDim"])
+_GROUPS = _of("cuda", ["shared", "local", "atomic"])
+KNOWN = _MATH | _TYPES | _FLOATS | _THREAD | _PARTS | _GROUPS | {"numba.void"}
+KNOWN |= _of("cuda", INDICES, FACTS, HOST)
+_STATEMENTS: frozenset[type[ast.stmt]] = frozenset([
     ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Expr, ast.Pass,
     ast.Break, ast.Continue,
-)  # fmt: skip
+])  # fmt: skip
+_SIMPLE: frozenset[type[ast.expr]] = frozenset({ast.Name, ast.Constant, ast.Attribute, ast.Call})
 
-
-class Refused(Exception):
-    """The answer says what it may not say.  ``line`` counts from 1 within the program."""
-
-    def __init__(self, line: int, said: str) -> None:
-        self.line = line
-        self.said = said
-        super().__init__(f"line {line}: {said}")
+_KERNEL = Dialect(
+    place="a kernel",
+    statements=_STATEMENTS,
+    expressions=COMPOUND | _SIMPLE | {ast.Subscript},
+    operators=OPERATORS | COMPARISONS,
+    literal=is_number,
+    values=_TYPES | _FLOATS | _of("cuda", INDICES, FACTS),
+    calls=_MATH | _TYPES | _THREAD,
+    builtins=BUILTINS - {"range"},
+    facts=frozenset({"shape", "size", "ndim"}),
+    known="of an array only shape, size and ndim are known",
+    hidden="_",
+    named=DECLARE,
+    positional=True,
+    several=True,
+)
+DIALECTS = {
+    "kernel": _KERNEL,
+    "device": _KERNEL._replace(place="a device function", returns=True),
+    "plan": _KERNEL._replace(
+        place="a plan",
+        statements=_STATEMENTS | {ast.Assert},
+        values=_TYPES | _FLOATS,
+        calls=_MATH | _TYPES | _of("cuda", HOST),
+        elements="elements are written by kernels only",
+        named=_of("cuda", HOST),
+        launches=True,
+        exact=True,
+    ),
+}
+CONSTANT = _KERNEL._replace(
+    place="a constant: only numbers, types and their arithmetic",
+    expressions=_SIMPLE | {ast.BinOp, ast.UnaryOp, ast.Tuple},
+    values=KNOWN,
+    calls=_TYPES | (_MATH - _of("math", NUMBERS)),
+    builtins=frozenset(),
+    facts=frozenset(),
+    small=frozenset({ast.Pow, ast.LShift}),
+)
 
 
 class Function:
@@ -131,107 +179,13 @@ class Function:
         self.parameters = [argument.arg for argument in node.args.args]
 
 
-class Answer:
+class Answer(Names):  # type: ignore[misc] # a neighbor in the sandbox
     """What was read: functions, constants, and which name means which module or thing of one."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.functions: dict[str, Function] = {}
-        self.constants: dict[str, ast.expr] = {}
-        self.names: dict[str, str] = {}  # "np" → "numpy", "float32" → "numba.float32"
 
-    def dotted(self, node: ast.expr) -> str:
-        """The full name of ``cuda.threadIdx.x``, whatever its module is called here.
-
-        "" for what is none.
-        """
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self.names:
-            return ""
-        full: str = shortened(".".join([self.names[node.id], *reversed(parts)]))
-        return full
-
-    def top(self) -> Names:
-        """What the names at the top mean to a launch plan."""
-        names = Names()
-        names.modules.update(self.names)
-        names.constants.update(self.constants)
-        names.kernels.update({name: one.parameters for name, one in self.functions.items()})
-        return names
-
-
-def known(full: str) -> bool:
-    module, _, name = full.partition(".")
-    if module == "math":
-        return name in MATH
-    if full == "numba.void":  # of a signature
-        return True
-    if module in ("numba", "numpy"):
-        return name in DTYPES or (module == "numpy" and name in NUMBERS)
-    return module == "cuda" and (
-        name in CALLS
-        or name in BARRIERS
-        or name in WARP
-        or name in INDICES
-        or name in FACTS
-        or name in HOST
-        or name
-        in ("jit", "threadIdx", "blockIdx", "blockDim", "gridDim", "shared", "local", "atomic")
-    )
-
-
-def bare(full: str) -> bool:
-    """Whether numba compiles what is called so in ``cuda`` under a name of its own, without the
-    module.
-    """
-    name = full.partition(".")[2]
-    if name in WARP:
-        return name != "syncwarp"
-    return name in BARRIERS or name in HOST or name in ("grid", "gridsize", "jit")
-
-
-def made(full: str) -> bool:
-    """Whether a full name is called for a number: of a type, or of math."""
-    module, _, name = full.partition(".")
-    return (module in ("numba", "numpy") and name in DTYPES) or (
-        module == "math" and name in MATH and name not in NUMBERS
-    )
-
-
-def plain(name: str, line: int) -> None:
-    if name.startswith("_") and name != "_":
-        raise Refused(line, f"`{name}`: names that begin with an underscore are not for answers")
-
-
-def number(value: object) -> bool:
-    """Whether a literal is a number that fits 64 bits; of float numbers any."""
-    if isinstance(value, int):
-        return -(1 << 63) <= value < 1 << 64
-    return isinstance(value, (float, complex))
-
-
-def value(full: str) -> bool:
-    """Whether a full name is a number or a type by itself."""
-    module, _, name = full.partition(".")
-    if module == "math":
-        return name in NUMBERS or name == "tau"
-    if module in ("numba", "numpy"):
-        return name in DTYPES or (module == "numpy" and name in NUMBERS)
-    return module == "cuda" and (name in INDICES or name in FACTS)
-
-
-def what(node: ast.AST) -> str:
-    names = {
-        "FunctionDef": "a function", "ClassDef": "a class", "Lambda": "a lambda", "Try": "try",
-        "With": "with", "ListComp": "a comprehension", "GeneratorExp": "a comprehension",
-        "DictComp": "a comprehension", "SetComp": "a comprehension",
-        "JoinedStr": "a formatted text", "NamedExpr": "`:=`", "Raise": "raise", "Assert": "assert",
-        "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Await": "await",
-        "Yield": "yield", "YieldFrom": "yield", "Starred": "a star", "Slice": "a slice",
-        "List": "a list", "Dict": "a dict", "Set": "a set", "Import": "an import",
-        "ImportFrom": "an import", "Match": "match",
-    }  # fmt: skip
-    kind = type(node).__name__
-    return names.get(kind, f"{kind}")
+    def taken(self) -> set[str]:
+        """Names that no variable of a function, and nothing else at the top, may have."""
+        return {*self.modules, *self.constants, *self.functions, *BUILTINS}

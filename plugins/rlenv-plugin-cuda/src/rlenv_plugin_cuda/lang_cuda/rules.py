@@ -16,7 +16,9 @@ from attrs import frozen
 
 from rlenv_plugin_cuda.building.cpp_rules import refused
 from rlenv_plugin_cuda.guest.kernel_tidy import Untidy, trimmed
-from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, plain, what
+from rlenv_plugin_cuda.planning.names import Names, plain, what
+from rlenv_plugin_cuda.planning.rules import check_constant, check_plan
+from rlenv_plugin_cuda.planning.tables import CPP_PLAN
 from rlenv_plugin_cuda.planning.values import Refused
 
 from .signatures import Kernel, bare, kernels
@@ -90,7 +92,6 @@ def read(source: str) -> Answer:
         raise Refused(1, said)
     _check_functions(text)
     names = Names()
-    names.positional = True
     names.modules.update(_MODULES)
     for kernel in found:
         plain(kernel.name, kernel.line)
@@ -181,7 +182,7 @@ def _top(tree: ast.Module, names: Names, begin: int) -> ast.FunctionDef:
         raise Refused(begin, "the launch plan has no function `run(*inputs, *outputs)`")
     for expression in names.constants.values():
         check_constant(expression, names)
-    check_plan(plan, names)
+    check_plan(plan, names, CPP_PLAN)
     return plan
 
 

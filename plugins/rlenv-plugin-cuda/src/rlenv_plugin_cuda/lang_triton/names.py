@@ -1,13 +1,13 @@
-"""What a Triton kernel may call and read, by full name."""
+"""What a Triton kernel may say, in tables."""
 
 from __future__ import annotations
 
+import ast
+
+from rlenv_plugin_cuda.planning.dialect import COMPARISONS, COMPOUND, OPERATORS, Dialect
 from rlenv_plugin_cuda.planning.values import DTYPES
 
-__all__ = [
-    "ATTRIBUTES", "BUILTINS", "CALLS", "JIT", "LAUNCH", "LIBDEVICE", "METHODS", "MODULES", "TYPES",
-    "WORDS",
-]  # fmt: skip
+__all__ = ["CALLS", "JIT", "KERNEL", "LAUNCH", "LIBDEVICE", "LIBDEVICE_MODULES", "MODULES", "WORDS"]
 
 _MATH = frozenset([
     "exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "sin", "cos", "erf", "floor", "ceil",
@@ -86,7 +86,7 @@ METHODS = frozenset([
     "xor_sum",
 ])  # fmt: skip
 ATTRIBUTES = frozenset({"dtype", "element_ty", "shape", "T"})
-BUILTINS = frozenset({"float", "len", "max", "min", "range"})
+BUILTINS = frozenset({"float", "len", "max", "min"})
 LOOPS = frozenset({"range", "triton.language.range", "triton.language.static_range"})
 JIT = frozenset({"do_not_specialize", "do_not_specialize_on_alignment", "noinline", "debug"})
 LAUNCH = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
@@ -101,4 +101,46 @@ LIBDEVICE_MODULES = frozenset(
 MODULES = frozenset(
     {"torch", "triton", "triton.language", "triton.language.math", "math"}
     | (LIBDEVICE_MODULES - {"triton.language.math"})
+)
+
+
+def _literal(value: object) -> bool:
+    """None, and numbers of 64 bits."""
+    if isinstance(value, int):
+        return abs(value) < 1 << 64
+    return value is None or isinstance(value, float)
+
+
+KERNEL = Dialect(
+    place="a Triton kernel",
+    statements=frozenset(
+        [
+            ast.Assign,
+            ast.AnnAssign,
+            ast.AugAssign,
+            ast.If,
+            ast.While,
+            ast.For,
+            ast.Return,
+            ast.Expr,
+            ast.Pass,
+        ]
+    ),
+    expressions=COMPOUND
+    | {ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List},
+    operators=OPERATORS | COMPARISONS,
+    literal=_literal,
+    values=WORDS,
+    calls=CALLS | {f"{module}.{name}" for module in LIBDEVICE_MODULES for name in LIBDEVICE},
+    builtins=BUILTINS,
+    facts=ATTRIBUTES,
+    methods=METHODS,
+    loops=LOOPS,
+    known=f"of a tensor a kernel knows {', '.join(sorted(ATTRIBUTES))}",
+    elements="tl.store writes elements",
+    annotations=WORDS,
+    small=frozenset({ast.Pow}),
+    chained=True,
+    slices=True,
+    returns=True,
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 
 from rlenv_plugin_cuda.guest.kernel_tidy import Untidy, trimmed
-from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, plain, what
+from rlenv_plugin_cuda.planning.names import Names, check_recursion, parsed, plain, what
+from rlenv_plugin_cuda.planning.rules import check_constant, check_plan
 from rlenv_plugin_cuda.planning.values import Refused
 
 from .body import check_kernel
@@ -18,7 +19,6 @@ from .names import CALLS, JIT, LAUNCH, LIBDEVICE, LIBDEVICE_MODULES, MODULES, WO
 
 __all__ = ["Answer", "Config", "Function", "Refused", "read"]
 
-SOURCE_BYTES = 1 << 16
 CONFIGS = 64
 
 
@@ -66,16 +66,7 @@ def read(source: str) -> Answer:
     Raises:
         Refused: the first thing that is not allowed.
     """
-    if len(source.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
-        raise Refused(1, f"the program is longer than {SOURCE_BYTES} bytes")
-    try:
-        tree = trimmed(ast.parse(source))
-    except Untidy as err:
-        raise Refused(err.line, err.said) from None
-    except SyntaxError as err:
-        raise Refused(err.lineno or 1, f"no Python: {err.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as err:
-        raise Refused(1, f"no Python that can be read: {type(err).__name__}") from None
+    tree = parsed(source, _trimmed)
     answer = Answer(source)
     for place, node in enumerate(tree.body):
         _top(answer, node, first=place == 0)
@@ -86,8 +77,15 @@ def read(source: str) -> Answer:
     for function in answer.functions.values():
         check_kernel(function.node, answer.names, frozenset(answer.functions))
     check_plan(answer.plan, answer.names)
-    _no_recursion(answer)
+    check_recursion({name: function.node for name, function in answer.functions.items()})
     return answer
+
+
+def _trimmed(tree: ast.Module) -> ast.Module:
+    try:
+        return trimmed(tree)
+    except Untidy as err:
+        raise Refused(err.line, err.said) from None
 
 
 def _top(answer: Answer, node: ast.stmt, *, first: bool) -> None:
@@ -263,20 +261,3 @@ def _constexpr(answer: Answer, node: ast.FunctionDef) -> frozenset[str]:
             raise Refused(default.lineno, "a default is a constant")
         check_constant(default, answer.names)
     return frozenset(found)
-
-
-def _no_recursion(answer: Answer) -> None:
-    calls = {
-        name: {
-            part.id
-            for part in ast.walk(function.node)
-            if isinstance(part, ast.Name) and part.id in answer.functions
-        }
-        for name, function in answer.functions.items()
-    }
-    done: set[str] = set()
-    while ready := {name for name, callees in calls.items() if callees <= done} - done:
-        done |= ready
-    for name, function in answer.functions.items():
-        if name not in done:
-            raise Refused(function.node.lineno, f"`{name}` calls itself, in the end")

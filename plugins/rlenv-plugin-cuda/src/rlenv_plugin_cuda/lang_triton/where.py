@@ -15,6 +15,9 @@ _HOME = Path(__file__).parents[1]
 BOOT_FILES = (
     "guest/kernel_tidy",
     "guest/kernel_wire",
+    "planning/checking",
+    "planning/dialect",
+    "planning/names",
     "planning/reading",
     "planning/rules",
     "planning/tables",

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .rules import Names, as_grid
+from .names import Names, as_grid
 from .values import Dtype, Handle, Trouble
 from .worth import Worth, truth
 

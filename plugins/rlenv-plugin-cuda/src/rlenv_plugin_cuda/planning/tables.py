@@ -1,14 +1,13 @@
-"""What launch plans know by name."""
+"""What launch plans of CUDA C++ and Triton may say."""
 
 from __future__ import annotations
 
 import ast
 
+from .dialect import COMPARISONS, COMPOUND, MEMBERSHIP, OPERATORS, Dialect
 from .values import DTYPES
 
-__all__ = [
-    "ALLOCATE", "BUILTINS", "FACTS", "FUNCTIONS", "METHODS", "NAMED", "OPERATORS", "VALUES",
-]  # fmt: skip
+__all__ = ["CONSTANT", "CPP_PLAN", "PLAN"]
 
 BUILTINS = frozenset(
     {"abs", "bool", "float", "int", "len", "max", "min", "range", "round", "tuple"}
@@ -47,18 +46,49 @@ TYPES = frozenset(
     }
 )
 VALUES = frozenset({"math.pi", "math.e", "math.inf"}) | TYPES
-OPERATORS = (
-    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift,
-    ast.BitAnd, ast.BitOr, ast.BitXor, ast.UAdd, ast.USub, ast.Not, ast.Invert, ast.And, ast.Or,
-    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
-)  # fmt: skip
-NAMED = {
-    "Try": "try", "With": "with", "ListComp": "a comprehension", "GeneratorExp": "a comprehension",
-    "DictComp": "a comprehension", "SetComp": "a comprehension", "JoinedStr": "a formatted text",
-    "NamedExpr": "`:=`", "FunctionDef": "a function", "ClassDef": "a class", "Lambda": "a lambda",
-    "Import": "an import", "ImportFrom": "an import", "Dict": "a dict", "Set": "a set",
-    "Starred": "a star", "Slice": "a slice", "List": "a list", "Yield": "yield", "Await": "await",
-    "Raise": "raise", "Delete": "del", "Global": "global", "Nonlocal": "nonlocal", "Match": "match",
-    "Constant": "a text", "Break": "break", "Continue": "continue", "Assert": "assert",
-    "AsyncFunctionDef": "async",
+_STATEMENTS: frozenset[type[ast.stmt]] = frozenset([
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.FunctionDef, ast.Return,
+    ast.Assert, ast.Expr, ast.Pass,
+])  # fmt: skip
+_EXPRESSIONS: frozenset[type[ast.expr]] = COMPOUND | {
+    ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List,
 }  # fmt: skip
+_ALLOCATES = frozenset(name for name in FUNCTIONS if name.startswith(("torch.", "cuda.")))
+
+
+def _literal(value: object) -> bool:
+    """Numbers, None, and texts that name a type or an argument."""
+    if isinstance(value, str):
+        return len(value) <= 80
+    return value is None or isinstance(value, (int, float))
+
+
+PLAN = Dialect(
+    place="a plan",
+    statements=_STATEMENTS,
+    expressions=_EXPRESSIONS | {ast.Lambda},
+    operators=OPERATORS | COMPARISONS | MEMBERSHIP,
+    literal=_literal,
+    values=VALUES,
+    calls=FUNCTIONS,
+    builtins=BUILTINS,
+    facts=FACTS,
+    methods=METHODS,
+    hint=": what is computed, kernels compute",
+    known="of an array a plan knows shape and type, not what it holds",
+    elements="elements are for kernels",
+    opening=(str,),
+    launches=True,
+    chained=True,
+    opaque=True,
+    tuples=True,
+    returns=True,
+)
+CPP_PLAN = PLAN._replace(exact=True, spelled=True)
+CONSTANT = PLAN._replace(
+    place="a constant",
+    expressions=_EXPRESSIONS,
+    calls=FUNCTIONS - _ALLOCATES,
+    hint=": arrays are made in `run`, not at the top",
+    launches=False,
+)

@@ -23,6 +23,7 @@ class Local(Adapter[Slot]):
     """What both have in common: zygotes, isolated or not."""
 
     isolate: ClassVar[bool] = True
+    is_deferred: ClassVar[bool] = True
 
     def __init__(self, places: int | None = None) -> None:
         make = partial(Slot, isolate=self.isolate)

@@ -1,5 +1,5 @@
-"""Sandboxes of another machine: the same port, over TCP, to `python -m
-rlenv_plugin_sandbox.remote`.
+"""Sandboxes of another machine: the same port, over HTTP, to `python -m
+rlenv_plugin_sandbox.remote` or `rlenv serve --sandboxes`.
 """
 
 from __future__ import annotations

@@ -4,203 +4,187 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import ssl
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from time import monotonic
-from typing import Any, cast
-from urllib.parse import urlsplit
+from typing import Any, ClassVar
 
-from rlenv import ConfigError, Fault, RlenvError, VerifierFault
+from rlenv import ConfigError, RlenvError, VerifierFault
 from rlenv.sandbox import (
     TIERS,
     ChannelEnded,
-    ChannelError,
     Diagnosis,
     Exit,
     FrameTooLong,
     Profile,
     Tier,
-    rank,
 )
 
 from rlenv_plugin_sandbox.files import checked
 from rlenv_plugin_sandbox.metering import WALL
-from rlenv_plugin_sandbox.stream import Link, LinkLost, stay_aware
 from rlenv_plugin_sandbox.trees import END, longest
 from rlenv_plugin_sandbox.workspace import Leased, Workspaces
 
-from .greeting import ASK, SMALL, Refused, introduce
-from .payload import HEADER_MOST, BadPayload, end_of, error_of, said_of, unwrap, wrap
+from .address import Address
+from .connection import CONNECT_S, SMALL, Answer, Connection, LostConnectionError
+from .failures import error_in, expected, gone, isolation_in
+from .keys import check_token
+from .payload import (
+    HEADER_MOST,
+    MEDIA,
+    PATH,
+    BadPayload,
+    end_of,
+    json_object,
+    said_of,
+    session_name,
+    unwrap,
+    wrap,
+)
 
 __all__ = ["Remote"]
 
-_CONNECT_S = 10.0
 _SLACK_S = 30.0  # an answer may take longer than what was asked for
 _WAIT_MOST_S = 86_400.0
-_LATE_MOST = 64  # frames that nobody waited for
-
-
-def _gone(what: str) -> Fault:
-    return Fault("unavailable", f"sandbox/remote: {what}", transient=True)
+_IDLE_MOST = 1024  # connections that are kept for the next session
 
 
 class Remote(Workspaces):
     """Programs in the sandbox of a server.  Its tier is that of the server's sandbox.
 
     Args:
-        url: ``tcp://host:port`` or ``tls://host:port``; RLENV_SANDBOX_URL when None.
-        token: what the server and its clients share; RLENV_SANDBOX_TOKEN when None.
-        ca: for ``tls``: a file of certificates that are trusted, besides the machine's own.
+        url: ``https://host:port``, or ``http://127.0.0.1:port`` on this machine;
+            RLENV_SANDBOX_URL when None.
+        token: the key of the server; RLENV_SANDBOX_TOKEN when None.
+        ca: for ``https``: a file of certificates that are trusted, besides the machine's own.
+        plain_http: ``http`` may reach other machines, as in a network that is itself encrypted;
+            RLENV_SANDBOX_PLAIN_HTTP=1 when None.
     """
 
+    is_deferred: ClassVar[bool] = True
+
     def __init__(
-        self, url: str | None = None, token: str | None = None, ca: str | None = None
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        ca: str | None = None,
+        plain_http: bool | None = None,  # noqa: FBT001 - options are named
     ) -> None:
-        self._url = url or os.environ.get("RLENV_SANDBOX_URL", "")
+        self.url = url or os.environ.get("RLENV_SANDBOX_URL", "")
         self._token = os.environ.get("RLENV_SANDBOX_TOKEN", "") if token is None else token
         self._ca = ca
-        self._idle: deque[tuple[Link, dict[str, Any]]] = deque()
+        said = os.environ.get("RLENV_SANDBOX_PLAIN_HTTP", "") == "1"
+        self._plain_http = said if plain_http is None else plain_http
+        self._address: Address | None = None
+        self._idle: deque[Connection] = deque()
         self._owner = os.getpid()
 
     async def lease(self, profile: Profile) -> _Session:
         """See `rlenv.sandbox.Sandbox.open`."""
-        link, about = await self._link()
+        contents = [content for _, content in profile.files]
+        body = wrap({"profile": said_of(profile)}, *contents)
+        stream = self.connection()
+        is_kept = False
         try:
-            if rank(profile.min_isolation) > rank(about["tier"]):
-                raise ConfigError(
-                    f"isolation {profile.min_isolation!r} is required, and this sandbox gives"
-                    f" {about['tier']!r} ({about['sandbox']} at {self._url}): have a stronger one"
-                    " served, or lower min_isolation"
-                )
-            session = _Session(link, about, profile, self._back)
-            contents = [content for _, content in profile.files]
-            asked = {"do": "open", "profile": said_of(profile)}
-            header, _ = await session.ask(asked, *contents, seconds=None)
-            session.isolation = _isolation(header, profile)
-        except BaseException as error:
-            link.lost = link.lost or not isinstance(error, ConfigError)
-            self._back(link, about)
-            raise
+            asking = stream.open_stream(f"{PATH}/sessions", self.headers(), body, until=None)
+            answer = await self.sent(asking)
+            if answer.status != HTTPStatus.OK:
+                raise expected(error_in(answer, self.url), "open")
+            said = json_object(answer.body)
+            name = session_name(said.get("session"))
+            session = _Session(self, stream, name, isolation_in(said, profile), profile)
+            is_kept = True
+        except BadPayload as error:
+            raise VerifierFault(gone(f"{self.url}: {error}")) from error
+        finally:
+            if not is_kept:
+                self.give_back(stream)
         return session
 
-    def _back(self, link: Link, about: dict[str, Any]) -> None:
-        if self._owner == os.getpid() and not link.lost:
-            self._idle.append((link, about))
-        else:
-            link.close()
+    async def sent(self, asking: Awaitable[Answer]) -> Answer:
+        """Wait for an answer.
 
-    async def _link(self) -> tuple[Link, dict[str, Any]]:
+        Raises:
+            VerifierFault: there is none.
+            ConfigError: TLS does not trust the server.
+        """
+        try:
+            return await asking
+        except LostConnectionError as error:
+            raise VerifierFault(gone(f"{self.url}: {error}")) from error
+        except ConfigError as error:
+            raise ConfigError(f"no trusted connection to {self.url}: {error}") from error
+
+    def headers(self) -> dict[str, str]:
+        """Make the headers of a request."""
+        made = {"Content-Type": MEDIA}
+        if self._token:
+            made["Authorization"] = f"Bearer {self._token}"
+        return made
+
+    def connection(self) -> Connection:
+        """Take a connection that is idle, or make one; ``give_back`` gives it back.
+
+        Raises:
+            ConfigError: the address of the server, or the token, is none.
+        """
         if self._owner != os.getpid():
             self._owner = os.getpid()
             self._idle.clear()
         while self._idle:
-            link, about = self._idle.popleft()
-            if link.alive():
-                return link, about
-            link.close()
-        sock = await asyncio.to_thread(self._connect)
-        link = Link(sock, most=SMALL)
-        try:
-            about = await introduce(link, self._token, monotonic() + _CONNECT_S)
-            if about.get("tier") not in TIERS:
-                raise Refused("it reports an unknown isolation tier")
-        except BaseException as error:
-            link.close()
-            if isinstance(error, Refused):
-                said = f"the sandbox at {self._url} cannot be used: {error}"
-                raise ConfigError(said) from error
-            if isinstance(error, (LinkLost, BadPayload)):
-                raise VerifierFault(_gone(f"{self._url}: {error}")) from error
-            raise
-        return link, {"tier": about["tier"], "sandbox": str(about.get("sandbox"))[:100]}
+            found = self._idle.pop()
+            if found.is_alive():
+                return found
+            found.close()
+        if self._address is None:
+            check_token(self._token)
+            self._address = Address.parse(self.url, ca=self._ca, plain_http=self._plain_http)
+        return Connection(self._address)
 
-    def _connect(self) -> socket.socket:
-        """A connected socket.  Waits."""
-        host, port, context = self._address()
-        try:
-            sock = socket.create_connection((host, port), _CONNECT_S)
-            try:
-                stay_aware(sock)
-                if context is not None:
-                    sock = context.wrap_socket(sock, server_hostname=host)
-            except BaseException:
-                sock.close()
-                raise
-        except ssl.SSLError as error:
-            raise ConfigError(f"no trusted connection to {self._url}: {error}") from error
-        except OSError as error:
-            raise VerifierFault(_gone(f"{self._url} cannot be reached: {error}")) from error
-        return sock
-
-    def _address(self) -> tuple[str, int, ssl.SSLContext | None]:
-        """(host, port, what TLS trusts)."""
-        try:
-            url = urlsplit(self._url)
-            host = url.hostname
-            port = url.port
-        except ValueError:
-            host = port = None
-        if not host or not port or url.scheme not in ("tcp", "tls"):
-            raise ConfigError(
-                "sandbox/remote needs the url of a server, as tcp://host:port or tls://host:port,"
-                f" not {self._url!r}: give it as an option or in RLENV_SANDBOX_URL"
-            )
-        if url.scheme == "tcp":
-            return host, port, None
-        context = ssl.create_default_context()
-        try:
-            if self._ca is not None:
-                context.load_verify_locations(self._ca)
-        except OSError as error:
-            raise ConfigError(
-                f"sandbox/remote: ca = {self._ca!r} is not a file of certificates: {error}"
-            ) from error
-        return host, port, context
+    def give_back(self, connection: Connection) -> None:
+        """Keep a connection for the next session, where it is of use."""
+        is_ours = self._owner == os.getpid()
+        is_usable = is_ours and not connection.is_lost and not connection.is_streaming
+        if is_usable and len(self._idle) < _IDLE_MOST:
+            self._idle.append(connection)
+        else:
+            connection.close()
 
     async def aclose(self) -> None:
         """Hang up."""
         while self._idle:
-            self._idle.popleft()[0].close()
+            self._idle.popleft().close()
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        """Whether the server answers, and what it gives."""
+        """Ask the server what it gives."""
 
         async def ask() -> dict[str, Any]:
-            link, about = await self._link()
-            link.close()
-            return about
+            connection = self.connection()
+            until = monotonic() + CONNECT_S
+            try:
+                asking = connection.ask("GET", PATH, self.headers(), most=SMALL, until=until)
+                answer = await self.sent(asking)
+            finally:
+                connection.close()
+            if answer.status != HTTPStatus.OK:
+                raise expected(error_in(answer, self.url), "about")
+            return json_object(answer.body)
 
         try:
             with ThreadPoolExecutor(1) as pool:  # whoever asks may have an event loop of their own
                 about = pool.submit(asyncio.run, ask()).result()
+        except BadPayload as error:
+            return [Diagnosis("server", f"{self.url}: {error}", ok=False)]
         except RlenvError as error:
             return [Diagnosis("server", str(error), ok=False)]
-        return [Diagnosis("server", f"tier {about['tier']}, by {about['sandbox']} at {self._url}")]
-
-
-def _isolation(said: Mapping[str, Any], profile: Profile) -> Tier:
-    """The tier that a session was given.
-
-    Raises:
-        VerifierFault: it is none, or less than was demanded.
-    """
-    tier = said.get("isolation")
-    if tier not in TIERS or rank(tier) < rank(profile.min_isolation):
-        raise VerifierFault(_gone(f"the server gave isolation {str(tier)[:50]!r}"))
-    return cast("Tier", tier)
-
-
-def _expected(error: RlenvError, asked: str) -> RlenvError:
-    """The error of an answer, as one that this question can have."""
-    own = {"open": ConfigError, "start": ConfigError, "send": ChannelEnded, "recv": ChannelError}
-    if isinstance(error, own.get(asked, VerifierFault)):
-        return error
-    if asked in ("send", "recv"):
-        return ChannelEnded(str(error))
-    return error if isinstance(error, VerifierFault) else VerifierFault(_gone(str(error)))
+        tier = str(about.get("tier"))[:50]
+        name = str(about.get("sandbox"))[:100]
+        if tier not in TIERS:
+            said = f"the sandbox at {self.url} cannot be used: it reports an unknown tier {tier!r}"
+            return [Diagnosis("server", said, ok=False)]
+        return [Diagnosis("server", f"tier {tier}, by {name} at {self.url}")]
 
 
 def _short(frame: bytes, max_bytes: int) -> bytes:
@@ -212,20 +196,24 @@ def _short(frame: bytes, max_bytes: int) -> bytes:
 
 
 class _Session(Leased):
-    """See `rlenv.sandbox.Session`."""
+    """See `rlenv.sandbox.Session`.
 
-    def __init__(self, link: Link, about: dict[str, Any], profile: Profile, back: Any) -> None:
-        self.isolation: Tier = about["tier"]
-        self._link = link
-        self._about = about
-        self._back = back
+    The server keeps it for as long as the answer on ``stream`` is open.
+    """
+
+    def __init__(
+        self, remote: Remote, stream: Connection, name: str, isolation: Tier, profile: Profile
+    ) -> None:
+        self.isolation = isolation
+        self._remote = remote
+        self._stream = stream
+        self._path = f"{PATH}/sessions/{name}"
         self._wall = profile.wall_s
         self._output = profile.output_bytes
         self._holds = profile.workspace_mb > 0
         more = longest(profile) if self._holds else 0
         self._most = HEADER_MOST + 2 * profile.output_bytes + more  # of an answer
-        self._number = 0
-        self._late: deque[bytes] = deque()  # frames that came after who waited for them was gone
+        self._received = 0  # frames of the program that runs
         self._running = self._closed = False
         self._began = 0.0
         self._opened = monotonic()
@@ -235,36 +223,40 @@ class _Session(Leased):
         """See the port; what the server said last."""
         return self._clock
 
-    async def ask(
-        self, header: dict[str, Any], *pieces: bytes, seconds: float | None
+    async def _ask(
+        self,
+        what: str,
+        header: dict[str, Any],
+        *pieces: bytes,
+        seconds: float,
+        most: int = SMALL,
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Ask the server, and wait for its answer; None waits as long as it takes.
+        """Ask the server, and wait for its answer.
 
         Raises:
             RlenvError: what the server answered.
             VerifierFault: the connection is lost, or the server does not answer.
         """
-        self._number += 1
-        until = None if seconds is None else monotonic() + seconds + _SLACK_S
-        asked = wrap({**header, "id": self._number}, *pieces)
-        self._link.most = self._most
+        remote = self._remote
+        until = monotonic() + seconds + _SLACK_S
+        method = "DELETE" if what == "close" else "POST"
+        path = self._path if what == "close" else f"{self._path}/{what}"
+        body = b"" if what == "close" else wrap(header, *pieces)
+        connection = remote.connection()
         try:
-            await self._link.send(ASK, asked, until=until)
-            while True:
-                frame = await self._link.receive(until)
-                if frame is None:
-                    raise LinkLost("the server does not answer")
-                said, parts = unwrap(frame[1])
-                if said.get("id") == self._number:
-                    break
-                self._late.extend(parts if said.get("is") == "frame" else ())
-                if len(self._late) > _LATE_MOST:
-                    raise LinkLost("the server sent an answer without a request")
-        except (LinkLost, BadPayload) as error:
-            self._link.close()
-            raise _expected(VerifierFault(_gone(str(error))), header["do"]) from error
-        if "error" in said:
-            raise _expected(error_of(said), header["do"])
+            answer = await remote.sent(
+                connection.ask(method, path, remote.headers(), body, most=most, until=until)
+            )
+            if answer.status != HTTPStatus.OK:
+                raise error_in(answer, remote.url)
+            said, parts = unwrap(answer.body)
+        except BadPayload as error:
+            connection.close()
+            raise expected(VerifierFault(gone(str(error))), what) from error
+        except RlenvError as error:
+            raise expected(error, what) from error
+        finally:
+            remote.give_back(connection)
         clock = said.get("clock")
         if isinstance(clock, float) and self._clock < clock < monotonic() - self._opened:
             self._clock = clock
@@ -289,29 +281,29 @@ class _Session(Leased):
         given_words = [program] if isinstance(program, str) else program
         words = [word.encode(errors="surrogatepass") for word in given_words]
         count = None if isinstance(program, str) else len(words)
-        header = {"do": "start", "words": count, "files": names, "cpu_s": cpu_s, "wall_s": wall_s}
+        header = {"words": count, "files": names, "cpu_s": cpu_s, "wall_s": wall_s}
         tree = [self.given + END] if self._holds else []
-        self._late.clear()
         contents = [content for _, content, _ in given]
-        await self.ask(header, stdin, *words, *contents, *tree, seconds=_SLACK_S)
+        pieces = [stdin, *words, *contents, *tree]
+        await self._ask("start", header, *pieces, seconds=_SLACK_S)
+        self._received = 0
         self._running = True
         self._began = monotonic()
 
     async def send(self, frame: bytes) -> None:
         self._needs_program()
-        await self.ask({"do": "send"}, frame, seconds=WALL * self._wall)
+        await self._ask("send", {}, frame, seconds=WALL * self._wall)
 
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
         self._needs_program()
-        if self._late:
-            return _short(self._late.popleft(), max_bytes)
-        self._most = max(self._most, HEADER_MOST + max_bytes)
         timeout = max(-_WAIT_MOST_S, min(timeout, _WAIT_MOST_S))  # JSON knows no infinity
-        header = {"do": "recv", "max_bytes": max_bytes, "timeout": timeout}
-        _, parts = await self.ask(header, seconds=WALL * min(timeout, self._wall))
+        # A frame has a number, so that one that a canceled wait did not get is given again.
+        header = {"number": self._received + 1, "max_bytes": max_bytes, "timeout": timeout}
+        seconds = WALL * min(timeout, self._wall)
+        _, parts = await self._ask("recv", header, seconds=seconds, most=SMALL + max_bytes)
         if len(parts) != 1:
-            self._link.close()
             raise ChannelEnded("the server answered without a frame")
+        self._received += 1
         return _short(parts[0], max_bytes)
 
     def _needs_program(self) -> None:
@@ -323,7 +315,9 @@ class _Session(Leased):
         self._running = False
         seconds = WALL * self._wall if wait is None else wait
         try:
-            said, parts = await self.ask({"do": "finish", "wait": wait}, seconds=seconds)
+            said, parts = await self._ask(
+                "finish", {"wait": wait}, seconds=seconds, most=self._most
+            )
             self.left = parts.pop() if self._holds and parts else None
             if len(parts) != 2 or max(map(len, parts)) > self._output:
                 raise BadPayload(
@@ -331,7 +325,7 @@ class _Session(Leased):
                 )
             return end_of(said.get("exit"), *parts)
         except (VerifierFault, BadPayload) as error:
-            fault = error.fault if isinstance(error, VerifierFault) else _gone(str(error))
+            fault = error.fault if isinstance(error, VerifierFault) else gone(str(error))
             wall = monotonic() - self._began
             return Exit(None, "lost", wall=wall, isolation=self.isolation, fault=fault)
 
@@ -340,12 +334,12 @@ class _Session(Leased):
             return
         self._closed = True
         try:
-            if not self._link.lost:
-                await self.ask({"do": "close"}, seconds=_SLACK_S)
-        except VerifierFault:
-            return
+            await self._ask("close", {}, seconds=_SLACK_S)
+            await self._stream.end_stream(monotonic() + _SLACK_S)
+        except (VerifierFault, LostConnectionError):
+            self._stream.close()
         except BaseException:
-            self._link.close()
+            self._stream.close()
             raise
         finally:
-            self._back(self._link, self._about)
+            self._remote.give_back(self._stream)

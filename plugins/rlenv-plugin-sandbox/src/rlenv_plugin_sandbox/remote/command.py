@@ -16,7 +16,8 @@ from rlenv import ConfigError, RlenvError
 from rlenv.sandbox import get
 
 from .keys import add_key, read_keys
-from .server import Limits, Server
+from .server import Server
+from .session import Limits
 
 __all__ = ["main"]
 
@@ -29,7 +30,7 @@ def main(words: Sequence[str] | None = None, program: str = "rlenv sandbox") -> 
         program: what the help calls the command.
     """
     options = _parser(program).parse_args(words)
-    names = ("connections", "memory_mb", "wall_s", "programs")
+    names = ("sessions", "memory_mb", "wall_s", "programs")
     limits = Limits(paths=tuple(options.allow), **{name: getattr(options, name) for name in names})
     try:
         context = None if options.tls_cert is None else _context(options.tls_cert, options.tls_key)
@@ -39,8 +40,16 @@ def main(words: Sequence[str] | None = None, program: str = "rlenv sandbox") -> 
             print(add_key(options.keys or "keys.toml", options.new_key))
             return
         keys = read_keys(options.keys) if options.keys else ()
-        server = Server(get(sandbox), sandbox, token, keys, limits=limits, context=context)
-        asyncio.run(_serve(server, options.listen, "tls" if context else "tcp", sandbox))
+        server = Server(
+            get(sandbox),
+            sandbox,
+            token,
+            keys,
+            limits=limits,
+            context=context,
+            plain_http=options.plain_http,
+        )
+        asyncio.run(_serve(server, options.listen, "https" if context else "http", sandbox))
     except RlenvError as error:
         print(f"rlenv: error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -50,18 +59,24 @@ def _parser(program: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=program,
         description=(
-            "Serve a sandbox of this machine to those who know the token in RLENV_SANDBOX_TOKEN."
+            "Serve a sandbox of this machine over HTTP to those who have the token in"
+            " RLENV_SANDBOX_TOKEN, or a key."
         ),
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
     add("--listen", default="127.0.0.1:8765", help="address and port; port 0 takes a free one")
     add("--sandbox", default="jail", help="which one to serve")
-    add("--tls-cert", help="file of this server's certificate, for tls://")
+    add("--tls-cert", help="file of this server's certificate, for https://")
     add("--tls-key", help="file of its key")
     add("--keys", metavar="FILE", help="the keys of several tenants, as hashes")
     add("--new-key", metavar="TENANT", help="add a key to the file, print it, and end")
-    add("--connections", type=int, default=64, help="of one tenant at one time")
+    add(
+        "--plain-http",
+        action="store_true",
+        help="let other machines connect without TLS, where a proxy or the network encrypts",
+    )
+    add("--sessions", type=int, default=64, help="of one tenant, open at one time")
     add(
         "--programs",
         type=int,

@@ -6,6 +6,7 @@ Neither side trusts the other's: every value is checked for its type and range b
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -26,19 +27,27 @@ from rlenv.sandbox import (
 
 __all__ = [
     "HEADER_MOST",
+    "MEDIA",
+    "PATH",
     "BadPayload",
     "end_of",
     "error_of",
+    "json_object",
     "number",
     "profile_of",
     "said_of",
     "said_of_end",
+    "session_name",
+    "told",
     "unwrap",
     "wrap",
 ]
 
+PATH = "/sandbox/v1"  # below which all paths of the protocol are
+MEDIA = "application/vnd.rlenv.sandbox"  # the media type of a payload
 HEADER_MOST = 1 << 20  # bytes of JSON: reading it holds up everybody else
 _MARKS_MOST = 1 << 17  # brackets, braces and commas in it: a MiB of empty lists takes half a second
+_SESSION = re.compile("[A-Za-z0-9_-]{22}")
 _LENGTH = struct.Struct("<I")
 _TEXT_MOST = 4096  # characters of a message that are shown
 _MOST = {  # of the numbers of a profile; a server's own limits are lower
@@ -82,10 +91,7 @@ def unwrap(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
         (length,) = _LENGTH.unpack_from(payload)
         if length > HEADER_MOST:
             raise BadPayload(f"a header of {length} bytes")
-        text = payload[4 : 4 + length]
-        if sum(map(text.count, (b"[", b"{", b","))) > _MARKS_MOST:
-            raise BadPayload("a header of too many values")
-        header = json.loads(text, parse_constant=_not_json)
+        header = json_object(payload[4 : 4 + length])
         sizes = header.pop("sizes")
         place = 4 + length
         pieces = []
@@ -97,6 +103,23 @@ def unwrap(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
     except (struct.error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadPayload(f"not a payload: {error}") from error
     return header, pieces
+
+
+def json_object(text: bytes) -> dict[str, Any]:
+    """Read a JSON object of a bounded size.
+
+    Raises:
+        BadPayload: it is none.
+    """
+    if len(text) > HEADER_MOST or sum(map(text.count, (b"[", b"{", b","))) > _MARKS_MOST:
+        raise BadPayload("a header of too many values")
+    try:
+        found = json.loads(text, parse_constant=_not_json)
+    except (ValueError, RecursionError) as error:
+        raise BadPayload(f"not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise BadPayload("a JSON object is expected")
+    return found
 
 
 def _not_json(word: str) -> NoReturn:
@@ -112,6 +135,17 @@ def number(said: Any, most: float, least: float = 0.0, *, whole: bool = False) -
     if type(said) not in ((int,) if whole else (int, float)) or not least <= said <= most:
         kind = "an integer" if whole else "a number"
         raise BadPayload(f"{kind} from {least:.10g} to {most:.10g} is expected")
+    return said
+
+
+def session_name(said: Any) -> str:
+    """Return the name of a session, which becomes part of a path.
+
+    Raises:
+        BadPayload: it is none.
+    """
+    if type(said) is not str or not _SESSION.fullmatch(said):
+        raise BadPayload("the name of a session is expected")
     return said
 
 

@@ -76,17 +76,17 @@ def calculator(expression: str) -> str:
 def _value(node: ast.expr) -> Number:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return _sized(number)
+            return _check_size(number)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
             return OPERATORS[type(op)](_value(operand))
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
             return _power(_value(left), _value(right))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return _sized(OPERATORS[type(op)](_value(left), _value(right)))
+            return _check_size(OPERATORS[type(op)](_value(left), _value(right)))
         case ast.Name(id=name) if name in NAMES:
             return NAMES[name]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            return _sized(FUNCTIONS[name](*map(_value, args)))
+            return _check_size(FUNCTIONS[name](*map(_value, args)))
     raise ValueError(f"{ast.unparse(node)[:80]!r} is not arithmetic")
 
 
@@ -97,10 +97,10 @@ def _power(base: Number, exponent: Number) -> Number:
         and abs(exponent) * base.bit_length() > BITS
     ):
         raise ValueError("the power is too large")
-    return _sized(base**exponent)
+    return _check_size(base**exponent)
 
 
-def _sized(number: object) -> Number:
+def _check_size(number: object) -> Number:
     """Return a real number that is not too large."""
     if isinstance(number, int) and number.bit_length() <= BITS:
         return number

@@ -8,11 +8,11 @@ from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.sandbox import Exit
 
 from rlenv_plugin_agent.errors import ToolError
-from rlenv_plugin_agent.state.held import Interpreter
+from rlenv_plugin_agent.state.open_state import Interpreter
 from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.tool import tool
 
-from .files import told, workspace_of
+from .files import explain_rejection, workspace_of
 
 SHOWN = 20_000  # characters of each, standard output and error; the middle of more is left out
 # Files of a workspace have no times, so Python would take the bytecode of an earlier version for
@@ -67,16 +67,16 @@ async def _python(context: ToolContext, code: str) -> dict[str, object]:
 async def _run(context: ToolContext, program: Program, stdin: bytes = b"") -> dict[str, object]:
     workspace = workspace_of(context)
     try:
-        with told():
+        with explain_rejection():
             end = await workspace.run(program, stdin=stdin)
     except ConfigError as error:  # the operator's, and not an observation
         raise VerifierFault(Fault("error", str(error))) from error
     if end.fault is not None:
         raise VerifierFault(end.fault)
-    return _ended(end)
+    return _describe_end(end)
 
 
-def _ended(end: Exit) -> dict[str, object]:
+def _describe_end(end: Exit) -> dict[str, object]:
     why = {} if end.reason == "exit" else {"ended": f"by {end.reason}"}
     return {"status": end.status, **why, "stdout": _text(end.stdout), "stderr": _text(end.stderr)}
 

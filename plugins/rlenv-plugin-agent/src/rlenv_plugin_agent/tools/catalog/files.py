@@ -27,7 +27,7 @@ def workspace_of(context: ToolContext) -> Workspace:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def explain_rejection() -> Iterator[None]:
     """Tell the policy what a workspace rejects."""
     try:
         yield
@@ -50,7 +50,7 @@ async def text_of(workspace: Workspace, file: str) -> str:
     Raises:
         ToolError: the file is missing, too long, or not UTF-8.
     """
-    with told():
+    with explain_rejection():
         content = await workspace.read(place(file), MOST)
     try:
         return content.decode()
@@ -67,7 +67,7 @@ async def put(workspace: Workspace, file: str, text: str) -> None:
         text: all of its content.
     """
     path = place(file)
-    with told():
+    with explain_rejection():
         found = {entry.path: entry.executable for entry in await workspace.list()}
         data = text.encode("utf-8", "replace")
         await workspace.write(path, data, executable=found.get(normpath(path), False))
@@ -167,7 +167,7 @@ async def list_files(context: ToolContext, folder: str = "") -> str:
         context: of the episode; the policy does not give it.
         folder: only what is below this folder.
     """
-    with told():
+    with explain_rejection():
         entries = await workspace_of(context).list()
     above = normpath(place(folder) or ".")
     found = [each for each in entries if above == "." or each.path.startswith(f"{above}/")]

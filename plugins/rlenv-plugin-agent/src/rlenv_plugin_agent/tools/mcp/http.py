@@ -51,14 +51,14 @@ class HttpLink:
 
     async def tell(self, message: bytes) -> None:
         """Send a message that has no answer, as ``StdioLink`` does."""
-        async with self._posted(message):
+        async with self._post(message):
             pass
 
     async def ask(self, message: bytes) -> AsyncGenerator[bytes, None]:
         """Send a message, and yield the answers, as ``StdioLink`` does; an error is for this
         message alone, unless it is ``lost``.
         """
-        async with self._posted(message) as response:
+        async with self._post(message) as response:
             if found := response.headers.get(SESSION):
                 self._headers[SESSION] = found
             if response.content_type == "application/json":
@@ -69,7 +69,7 @@ class HttpLink:
         raise ServerError("it closed the stream without an answer")
 
     @asynccontextmanager
-    async def _posted(self, message: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _post(self, message: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
         import aiohttp
 
         try:
@@ -90,7 +90,7 @@ class HttpLink:
                 raise
             raise ServerError(f"no exchange ({type(error).__name__})") from None
 
-    def greeted(self, version: str) -> None:
+    def set_version(self, version: str) -> None:
         """Every message from now on names the version."""
         self._headers[VERSION] = version
 

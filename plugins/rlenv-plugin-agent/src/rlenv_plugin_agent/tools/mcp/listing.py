@@ -105,8 +105,8 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
     async def call(**arguments: object) -> str:
         return text_of(await rpc.call(own, arguments))
 
-    schema = {"type": "object", **cast("Table", escaped(told["inputSchema"]))}
-    description = str(escaped(told.get("description", "")))
+    schema = {"type": "object", **cast("Table", escape(told["inputSchema"]))}
+    description = str(escape(told.get("description", "")))
     return ServerTool(
         function=call,
         name=name,
@@ -118,19 +118,19 @@ def server_tool(rpc: Rpc, told: Table, prefix: str, seconds: float) -> Tool:
     )
 
 
-def escaped(value: object) -> object:
+def escape(value: object) -> object:
     """Return a value of JSON whose texts are bounded, with control characters and invisible ones as
     escapes.
     """
     if isinstance(value, str):
         cut = value if len(value) <= TEXT else f"{value[:TEXT]} [cut]"
-        return "".join(_shown(each) for each in cut)
+        return "".join(_show_character(each) for each in cut)
     if isinstance(value, Mapping):
-        return {str(escaped(key)): escaped(item) for key, item in value.items()}
-    return [escaped(item) for item in value] if isinstance(value, list) else value
+        return {str(escape(key)): escape(item) for key, item in value.items()}
+    return [escape(item) for item in value] if isinstance(value, list) else value
 
 
-def _shown(character: str) -> str:
+def _show_character(character: str) -> str:
     if character in "\n\t" or category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
         return character
     return f"\\u{{{ord(character):x}}}"

@@ -58,7 +58,7 @@ class Rpc:
         version = (await self.request("initialize", given)).get("protocolVersion")
         if version not in VERSIONS:
             raise ServerError(f"it speaks MCP {version!r:.40}, not {', '.join(VERSIONS)}")
-        self.link.greeted(str(version))
+        self.link.set_version(str(version))
         await self.link.tell(_body(method="notifications/initialized"))
 
     async def call(self, tool: str, arguments: Table) -> Table:

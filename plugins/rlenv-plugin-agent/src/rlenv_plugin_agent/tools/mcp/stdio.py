@@ -101,7 +101,7 @@ class StdioLink:
             except ChannelError:
                 raise ServerError(await self._ending(), lost=True) from None
 
-    def greeted(self, version: str) -> None:  # noqa: ARG002 - a matter of HTTP
+    def set_version(self, version: str) -> None:  # noqa: ARG002 - a matter of HTTP
         """From now on a policy may read what is said of the server's end, so its standard error is
         left out.
         """

@@ -73,7 +73,7 @@ class McpServers:
         async with _leasing.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             for server in self.server:
                 if server.command:
-                    sessions[server.name] = await _leased(server, self.places)
+                    sessions[server.name] = await _lease(server, self.places)
                     stack.push_async_callback(sessions[server.name].close)
         found = [await _tools(each, sessions.get(each.name), stack) for each in self.server]
         return [tool for tools in found for tool in tools]
@@ -84,7 +84,7 @@ class McpServers:
         return "\n".join(map(": ".join, told))
 
 
-async def _leased(server: McpServer, places: int) -> Session:
+async def _lease(server: McpServer, places: int) -> Session:
     profile = Profile(  # a native runtime may start programs
         "native",
         cpu_s=server.cpu_s,
@@ -101,7 +101,7 @@ async def _leased(server: McpServer, places: int) -> Session:
 
 async def _tools(server: McpServer, session: Session | None, stack: AsyncExitStack) -> list[Tool]:
     try:
-        rpc = Rpc(server.name, await _linked(server, session, stack))
+        rpc = Rpc(server.name, await _connect(server, session, stack))
         await rpc.greet()
         told = await listing(rpc)
     except (ServerError, TimeoutError) as error:
@@ -132,7 +132,7 @@ async def _tools(server: McpServer, session: Session | None, stack: AsyncExitSta
     ]
 
 
-async def _linked(server: McpServer, session: Session | None, stack: AsyncExitStack) -> Link:
+async def _connect(server: McpServer, session: Session | None, stack: AsyncExitStack) -> Link:
     if session is None:
         link = HttpLink(server.url, server.token, server.timeout)
         stack.push_async_callback(link.close)

@@ -15,7 +15,7 @@ from rlenv_plugin_agent.messages import Action, Message
 from rlenv_plugin_agent.rollouts import Rollout, rollout
 from rlenv_plugin_agent.stages.state import Gold
 from rlenv_plugin_agent.state.final import FinalState
-from rlenv_plugin_agent.state.held import APART
+from rlenv_plugin_agent.state.open_state import APART
 
 __all__ = ["gold_conversation", "play"]
 
@@ -37,13 +37,13 @@ def play(env: Environment, task: Task, response: str | Trajectory) -> tuple[Verd
     turns = [
         each for each in messages if isinstance(response, str) or each.get("role") == "assistant"
     ]
-    made = copy_context().run(_played, env, task, [_turn(each) for each in turns])
+    made = copy_context().run(_play_script, env, task, [_turn(each) for each in turns])
     artifacts = made.trajectory.artifacts
     final = next((one for one in artifacts if isinstance(one, FinalState)), None)
     return made.verdict, "" if final is None else final.hash
 
 
-def _played(env: Environment, task: Task, turns: Sequence[Action]) -> Rollout:
+def _play_script(env: Environment, task: Task, turns: Sequence[Action]) -> Rollout:
     APART.set("")
     left = iter(turns)
     return rollout(env, task, lambda messages, tools: next(left, ""))  # noqa: ARG005 - of a policy

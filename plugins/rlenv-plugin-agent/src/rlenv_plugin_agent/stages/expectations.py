@@ -39,7 +39,7 @@ class Rows:
 
 
 @frozen
-class Expected:
+class ExpectedState:
     """``answer`` of a task: the changes that solve it, and no others.
 
     Args:
@@ -73,7 +73,7 @@ class Expected:
 Share: TypeAlias = tuple[str, float | None, int]
 
 
-def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
+def problems_of_files(expected: ExpectedState) -> Iterator[tuple[str, str]]:
     """Find where what a file becomes is written with keys that there are not: (place, problem)
     pairs.
 
@@ -93,7 +93,7 @@ def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
             yield place, f"{' and '.join(sorted(content))} exclude each other: keep one of them"
 
 
-def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], int]:
+def compare(final: FinalState, expected: ExpectedState) -> tuple[float, list[str], int]:
     """Hold a final state against what is expected.
 
     Args:
@@ -133,7 +133,7 @@ def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], in
 
 
 def _each(
-    kind: str, expected: Expected, changed: Collection[str], met: Callable[[str, object], bool]
+    kind: str, expected: ExpectedState, changed: Collection[str], met: Callable[[str, object], bool]
 ) -> Iterator[Share]:
     wanted = getattr(expected, kind)
     for name in wanted:
@@ -170,17 +170,17 @@ def _has_content(mark: str | None, wanted: Wanted) -> bool:
     return wanted in (ANY, {"sha256": mark})
 
 
-def _tables(final: FinalState, expected: Expected) -> Iterator[Share]:
+def _tables(final: FinalState, expected: ExpectedState) -> Iterator[Share]:
     for name, rows in expected.tables.items():
         change = final.tables.get(name, TableChange(()))
         kinds = (
-            (rows.added, _unpaired(change.added), change.columns, True),
-            (rows.removed, _unpaired(change.removed), change.key or change.columns, True),
+            (rows.added, _without_pair(change.added), change.columns, True),
+            (rows.removed, _without_pair(change.removed), change.key or change.columns, True),
             (rows.changed, [*zip(change.before, change.after, strict=True)], change.key, False),
         )  # fmt: skip
         found = 0
         for wanted, pairs, needs, free in kinds:
-            found += ChangedRows(pairs, change.columns, needs, free=free).matched(wanted)
+            found += ChangedRows(pairs, change.columns, needs, free=free).match(wanted)
         extra = sum(len(pairs) for _, pairs, _, _ in kinds) - found
         listed = sum(len(wanted) for wanted, _, _, _ in kinds)
         yield (
@@ -193,5 +193,5 @@ def _tables(final: FinalState, expected: Expected) -> Iterator[Share]:
             yield f"tables.{name}", None, 1
 
 
-def _unpaired(rows: Sequence[Row]) -> Sequence[Pair]:
+def _without_pair(rows: Sequence[Row]) -> Sequence[Pair]:
     return [(row, row) for row in rows]

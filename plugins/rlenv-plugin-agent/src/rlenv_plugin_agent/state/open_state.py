@@ -29,7 +29,7 @@ PYTHON = f"{sys.base_prefix}/bin/python3", "-B", "-X", "pycache_prefix=/tmp/byte
 APART: ContextVar[str | None] = ContextVar("apart", default=None)
 
 
-class Held(Protocol):
+class OpenState(Protocol):
     """The state that one episode holds, from ``reset`` to ``close``."""
 
     @property
@@ -45,10 +45,10 @@ class Held(Protocol):
         """Give back what it holds."""
 
 
-class Holder(Protocol):
+class StateFactory(Protocol):
     """Makes the state of each episode, as ``env.tables["state"]`` does."""
 
-    async def begin(self, task: Task, seed: int) -> Held:
+    async def begin(self, task: Task, seed: int) -> OpenState:
         """Return the state that a task begins with.
 
         Args:
@@ -110,9 +110,9 @@ class HeldWorkspace:
         self.session = session
         self.workspace = session.workspace
         self.parts: dict[type, object] = {Workspace: self.workspace}
-        self._state: Held | None = None
+        self._state: OpenState | None = None
 
-    async def take(self, state: Held) -> None:
+    async def take(self, state: OpenState) -> None:
         """Hold a state besides, which then knows the files that the episode begins with."""
         self._state = state
         self.parts |= state.parts
@@ -167,13 +167,13 @@ async def open_workspace(
     return made
 
 
-async def hold(
+async def open_state(
     sandbox: str,
-    holder: Holder | None,
+    holder: StateFactory | None,
     task: Task,
     seed: int,
-    check: Callable[[Held], Awaitable[None]],
-) -> Held | None:
+    check: Callable[[OpenState], Awaitable[None]],
+) -> OpenState | None:
     """Open what an episode begins with; whoever asks closes it.
 
     Args:
@@ -188,7 +188,7 @@ async def hold(
     Raises:
         ConfigError: this machine has no such sandbox, or ``info["files"]`` is not a table of texts.
         WorkspaceError: a path that leads out, or files that do not fit.
-        Exception: as ``Holder.begin``, or as ``check``.
+        Exception: as ``StateFactory.begin``, or as ``check``.
     """
     files = task.info.get("files", {}) if sandbox else {}
     if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
@@ -204,7 +204,9 @@ async def hold(
         raise
 
 
-async def _with_workspace(sandbox: str, files: Mapping[str, str], state: Held | None) -> Held:
+async def _with_workspace(
+    sandbox: str, files: Mapping[str, str], state: OpenState | None
+) -> OpenState:
     held = await open_workspace(sandbox, files)
     try:
         if state is not None:
