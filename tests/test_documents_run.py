@@ -30,8 +30,6 @@ from rlenv import Environment, RlenvError
 QUICK = (
     "README.md",
     "core/README.md",
-    "docs/how-to/agents.md",
-    "docs/how-to/functions.md",
     "docs/tutorial.md",
     "examples/everyday/README.md",
     *(str(page.relative_to(ROOT)) for page in PAGES if page.match("plugins/*/README.md")),
