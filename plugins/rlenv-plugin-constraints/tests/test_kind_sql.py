@@ -11,7 +11,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.model.errors import ConfigError
-from rlenv_plugin_constraints.kinds.sql import SIZE, SqlReadOnly
+from rlenv_plugin_constraints.kinds.sql import DIALECTS, SIZE, SqlReadOnly
 from rlenv_plugin_constraints.sql_reader import DEPTH
 from rlenv_plugin_constraints.text import Text
 
@@ -220,6 +220,19 @@ def test_what_takes_the_parser_exponential_work_is_given_up(name: str) -> None:
 def test_recursion_of_the_parser_is_no_exception(word: str) -> None:
     found = SqlReadOnly().check(Text(f"SELECT {word * 3000}1"))
     assert "nested too deeply" in found.note
+
+
+HIDDEN = [
+    "SELECT 1 #-- '\n2; DROP TABLE t -- '",
+    "SELECT a ||/* ' */ 2; DROP TABLE t -- '",
+    "SELECT 1 -- \r '\n; DROP TABLE t --'",
+]
+
+
+@pytest.mark.parametrize("statement", HIDDEN)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_comment_that_sqlglot_does_not_see_hides_nothing(statement: str, dialect: str) -> None:
+    assert not SqlReadOnly(dialect=dialect).check(Text(statement)).satisfied
 
 
 def test_nothing_is_logged_of_a_response(caplog: pytest.LogCaptureFixture) -> None:

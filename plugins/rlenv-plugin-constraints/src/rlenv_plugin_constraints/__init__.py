@@ -42,7 +42,7 @@ def rlenv_stages() -> Mapping[str, str]:
 @hookimpl
 def rlenv_parts() -> Mapping[str, Mapping[str, Any]]:
     """Our kinds of constraints; another plugin's are next to them as ``plugin/kind``."""
-    from .kinds import KINDS
+    from .own_kinds import KINDS
 
     home = "rlenv_plugin_constraints.kinds"
     return {"constraint": {name: f"{home}.{target}" for name, target in KINDS.items()}}

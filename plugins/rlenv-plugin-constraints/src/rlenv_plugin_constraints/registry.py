@@ -8,7 +8,7 @@ from typing import Any, cast
 from rlenv import ConfigError, PluginError
 
 from .constraint import Constraint
-from .kinds import KINDS
+from .own_kinds import KINDS
 
 __all__ = ["build", "build_all", "kind_of"]
 

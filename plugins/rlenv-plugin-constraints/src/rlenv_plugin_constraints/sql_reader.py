@@ -30,6 +30,8 @@ _FEW_STEPS = 200
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
 _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END))
 _CHANGING = (DML, DDL, Alter, Command, Drop, Into, Lock, Pragma)
+_CARRIAGE = re.compile(r"\r(?!\n)")
+_LINE_COMMENT = re.compile(r"--|#")
 # MySQL executes comments that begin with /*! and MariaDB /*M!, hints are instructions, and sqlglot
 # takes {# for a comment, which no database does.
 # https://dev.mysql.com/doc/refman/8.4/en/comments.html
@@ -143,8 +145,26 @@ def tokenize(text: str, dialect: str) -> Sequence[Token]:
         executed = _EXECUTED.search(text, start, end)
         if executed is not None:
             raise Unreadable("a comment that a database runs", executed.start())
+        carriage = _CARRIAGE.search(text, start, end)
+        if carriage is not None and _LINE_COMMENT.search(text, start, end) is not None:
+            raise Unreadable("a comment that only some databases end here", carriage.start())
+    _check_hidden_comments(tokens, text, dialect)
     _check_brackets(tokens)
     return tokens
+
+
+def _check_hidden_comments(tokens: Sequence[Token], text: str, dialect: str) -> None:
+    """Reject operators that hide the beginning of a comment.
+
+    sqlglot reads ``#--`` of PostgreSQL as ``#-`` and ``-``, and ``||/*`` as ``||/`` and ``*``. The
+    database ends an operator before a comment.
+    https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS
+    """
+    begins = ("/*",) if dialect == "mysql" else ("--", "/*")  # MySQL needs a space after --
+    for before, after in pairwise(tokens):
+        together = text[before.end : before.end + 2]
+        if after.start == before.end + 1 and together in begins:
+            raise Unreadable("an operator that hides a comment", before.end)
 
 
 def _gaps(tokens: Sequence[Token], size: int) -> Iterator[tuple[int, int]]:
