@@ -66,9 +66,9 @@ def test_no_table_names_what_is_hidden_or_of_the_interpreter(name: str) -> None:
 
 
 def rejected(dialect: Dialect, node: ast.stmt) -> bool:
-    function = ast.FunctionDef(name="f", args=ast.parse("lambda x, y: 0").body[0].value.args)  # type: ignore[attr-defined]
+    (function,) = ast.parse("def f(x, y):\n    pass").body
+    assert isinstance(function, ast.FunctionDef)
     function.body = [node]
-    function.decorator_list = []
     try:
         Checker(dialect, Names(), function).statement(node, 1)
     except Refused:
