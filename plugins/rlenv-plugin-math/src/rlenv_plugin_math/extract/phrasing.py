@@ -11,7 +11,7 @@ from rlenv_plugin_math.languages.packs import english as english_words
 from rlenv_plugin_math.words import number
 
 NUMBER = r"[-−]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?"
-ENDS = re.compile(r"[.!?](?=\s|\Z)|[\n。！？।۔]")
+ENDS = re.compile(r"[.!?](?<!\b[a-zA-Z]\.[a-zA-Z]\.)(?=\s|\Z)|[\n。！？।۔]")
 _UNSPACED = frozenset(["ja", "zh", "ko"])
 _LINK = r"[\s:=：$*(＝（]*(?:(?:is|only|exactly|just|then|also|thus|actually)\s+)?\\?[({$\s]*"
 _RATIOS = frozenset([7.0, 10.0, 12.0, 24.0, 60.0, 100.0, 1_000.0, 3_600.0, 1_000_000.0])

@@ -26,7 +26,14 @@ from .phrasing import (
     needed,
     phrase_pattern,
 )
-from .uncommitted import Around, is_disclaimed, is_other_option, is_overtaken, names_another
+from .uncommitted import (
+    Around,
+    drops_one,
+    is_disclaimed,
+    is_other_option,
+    is_overtaken,
+    names_another,
+)
 
 _FAR = 1_500  # characters behind an answer that are read
 _NEAR = 160  # characters before an answer that can say whose it is
@@ -129,6 +136,8 @@ def _is_replaced(text: str, answer: _Answer, extraction: Extraction) -> bool:
     if not answer.tail.strip(_CLOSERS):
         return False
     if _is_disowned(answer):
+        return True
+    if drops_one(extraction.answers[0], around.numbers, around.tail):
         return True
     if not names_another(around):
         return False

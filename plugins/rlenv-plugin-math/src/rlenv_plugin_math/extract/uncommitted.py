@@ -41,6 +41,13 @@ _chosen = re.compile(
     r"(?P<letter>[A-J])\)?)(?!\w)",
     re.IGNORECASE,
 )
+_dropped = re.compile(
+    r"\b(?:extraneous|inadmissible|discard\w*|reject\w*|thr[oe]wn?\s+out|ruled?\s+out|exclude[sd]?|drop(?:ped)?"
+    r"|(?:does|do)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|check|count|qualify|make\s+sense)|fails"
+    r"|is\s+(?:invalid|impossible)|makes\b[^.]*\b(?:zero|vanish|undefined)"
+    r"|(?:the\s+)?only\s+(?:\w+\s+)?(?:solution|root|answer|value|one))\b",
+    re.IGNORECASE,
+)
 _denied = re.compile(r"\b(?:if|not|would|could|some|many|people|students|might)\b", re.IGNORECASE)
 _goes_on = re.compile(r"\s*(?:[-+*/×·÷^]|\\(?:cdot|times))\s*[\d(a-z\\]")
 
@@ -114,6 +121,19 @@ def _last_words() -> frozenset[str]:
 
 
 _COMMON = words_of("is the as in an it this value number figure answer guess box")
+
+
+def drops_one(own: str, numbers: tuple[float, ...], tail: str) -> bool:
+    """Whether the text behind several solutions drops one of them, or keeps only one."""
+    if ("=" not in own and "\\{" not in own) or len(set(numbers)) < 2:
+        return False
+    for sentence in ENDS.split(tail):
+        if _dropped.search(sentence) is None or _denied.search(sentence):
+            continue
+        named = set(amounts(sentence)) & set(numbers)
+        if named and named != set(numbers):
+            return True
+    return False
 
 
 @cache

@@ -68,6 +68,7 @@ letter = pattern(
     r"|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right"
     r"|answer)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:[a-z]+\s+)"
     r"?(?:correct|right|answer)\b|\b(?:[Ii]t|[Tt]his|[Tt]hat)(?:['’]s|\s+is)\s+\(?([A-J])\)?(?=[\s.!]*\Z)"
+    r"|\b(?:[Ii]t|[Tt]hat|[Aa]nswer)\s+(?:has\s+to|must|should)\s+be\s+\(?([A-J])\)?(?=[\s.,!]|\Z)"
     r"|\A[\s\w,]{0,12}\b[Oo]nly\s+(?:option\s+|choice\s+)?\(?([A-J])\)?\s+(?!fails|contradicts|violates"
     r"|misses|ignores)(?:satisf|work|fit|match|meet|hold|is|remain|make|fulfil)",
     0,
