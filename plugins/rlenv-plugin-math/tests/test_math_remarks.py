@@ -7,8 +7,11 @@ from rlenv_plugin_math.extract import extract
 from rlenv_plugin_math.languages.packs import DATA
 from rlenv_plugin_math.limits import words_of
 
-KINDS = words_of("right mine gets disowned adverse sources except excepted asides")
-SINGLE = words_of("conclusions labels")
+KINDS = words_of(
+    "right mine gets disowned adverse sources except excepted asides unreal samples bounds bounded"
+    " fillers errata instead"
+)
+SINGLE = words_of("conclusions labels checking")
 
 
 def test_every_line_of_the_table_is_of_a_known_kind_and_has_no_empty_phrase() -> None:
@@ -24,10 +27,12 @@ def test_every_language_says_what_is_right_and_what_is_no_answer() -> None:
     lines = (DATA / "remarks.txt").read_text("utf-8").splitlines()[1:]
     heads = {tuple(line.partition(": ")[0].split()) for line in lines}
     languages = {language for language, _ in heads} - {"xx"}
-    for kind in KINDS - {"except", "excepted"}:
+    pairs = (("except", "excepted"), ("bounds", "bounded"))  # before a value, or behind it
+    for kind in KINDS - {kind for pair in pairs for kind in pair}:
         assert {language for language, said in heads if said == kind} == languages, kind
     for language in languages:
-        assert {(language, "except"), (language, "excepted")} & heads, language
+        for pair in pairs:
+            assert {(language, kind) for kind in pair} & heads, language
 
 
 @pytest.mark.parametrize(

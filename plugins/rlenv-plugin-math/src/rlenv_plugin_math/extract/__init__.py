@@ -16,7 +16,8 @@ from .beside import rival
 from .closing import closing
 from .found import AMBIGUOUS, FOUND, Claim, Extraction, found, nothing, rivals
 from .hedges import retraction, rivalry
-from .readings import readings
+from .picking import calculated
+from .readings import readings, stated_value
 from .remarks import labeled_in_any_words, taken_back
 from .rungs import RUNGS
 from .stance import denied_behind, denied_in_any_words, only_mentioned
@@ -28,6 +29,8 @@ _AUTO = ("boxed", "answer-tag", "json", "statement", "hash", "result", "bare", "
 _FILTERED = frozenset(
     {"statement", "result", "closing"}
 )  # rungs that leave out what is only mentioned
+_SENTENCES = frozenset({"statement", "bold", "bare", "result"})
+_LONGEST = 200  # characters of a statement that names what was calculated
 _EXPLICIT = frozenset({"boxed", "answer-tag", "json", "statement", "hash"})
 
 
@@ -96,6 +99,8 @@ def _first(
         extraction = RUNGS[rung](text, start, end)
         if extraction is None:
             continue
+        if extraction.how in _SENTENCES:
+            extraction = _calculated(text, extraction, start)
         if extraction.span is None or extraction.state != FOUND:
             return extraction
         first, last = extraction.span
@@ -121,6 +126,23 @@ def _first(
             return nothing("the answer is only a guess", state=AMBIGUOUS, how=extraction.how)
         return extraction
     return None
+
+
+def _calculated(text: str, extraction: Extraction, start: int) -> Extraction:
+    """The answer; of a sentence that names what was calculated among other values, that one."""
+    if len(extraction.answers) != 1 or extraction.span is None or "=" not in text:
+        return extraction
+    answer = extraction.answers[0]
+    if " " not in answer or len(answer) > _LONGEST:
+        return extraction
+    result = calculated(text, start, *extraction.span)
+    value, hedged = stated_value(answer, result) if result else (None, False)
+    if value is None or hedged or value == stated_value(answer)[0]:
+        return extraction
+    at = text.find(value, *extraction.span)
+    if at < 0:
+        return extraction
+    return evolve(extraction, answers=(value,), span=(at, at + len(value)))
 
 
 def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> Extraction:

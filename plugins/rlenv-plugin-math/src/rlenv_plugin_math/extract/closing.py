@@ -8,6 +8,7 @@ import re
 
 from .found import AMBIGUOUS, FOUND, MISSING, Claim, Extraction, found, nothing, rivals
 from .patterns import pattern
+from .picking import calculated
 from .readings import refuses, stated_value
 from .sentences import sentences
 from .settle import TWICE
@@ -133,7 +134,7 @@ def _concludes(sentence: str) -> bool:
 
 def _stated(text: str, span: tuple[int, int], earlier: list[tuple[int, int]]) -> Extraction:
     sentence = text[slice(*span)]
-    value, hedged = stated_value(sentence)
+    value, hedged = stated_value(sentence, calculated(text, 0, *span))
     if value is None:
         return nothing(
             TWICE if hedged else "no single value is stated",

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from . import wording
 from .found import Claim
+from .picking import pick
 from .values import values
 
 _ARROWS = ("=", "\\", "⇒", "→", "∴")
 _SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
-_VERB_LAST = re.compile("[ğış\u0900-\u0dff\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
 _LABEL = re.compile(r"(?<=[a-z] )\([A-Z]\) (?=[-+$\\\d])")  # of a choice, before its text
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
@@ -38,7 +38,7 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     if "cancel{" in text or "\\sout{" in text:
         text = re.sub(r"\\(?:[bx]?cancel|sout)\{[^{}]*\}", " ", text).strip()
     text = without_rejected(text)
-    chosen = _selected(text)
+    chosen = _selected(text) or _named_option(text)
     if chosen:
         return (chosen,), False
     if not wording.words().search(text):
@@ -102,6 +102,17 @@ def _selected(text: str) -> str | None:
     return stated[-1].text if others <= {_value(stated[-1].text)} else None
 
 
+def _named_option(text: str) -> str | None:
+    """The letter of "B, my friend", "la B", "B which is correct": an option and no other one."""
+    option = wording.lone_option().fullmatch(text)
+    if option is None:
+        return None
+    rest = option["rest"] or ""
+    if wording.doubt().search(rest) or wording.negated().search(rest) or " not" in rest:
+        return None
+    return f"({option['letter']})"
+
+
 def _value(text: str) -> str:
     """What a value is without the name before "="."""
     return re.sub(r"[\s$]|\\[()]", "", text.rpartition("=")[2])
@@ -125,6 +136,8 @@ def _main_clause(plain: str) -> tuple[str, bool]:
     before = plain[: cut.start()].strip()
     behind = plain[cut.end() :].strip()
     word = cut[0].lower().split()[-1].strip(",")
+    if wording.amounts_to().match(behind) and values(behind):
+        return behind, False  # "the legs are 5 and 12, which means the area is 30"
     if word in ("so", "total") and (
         values(behind) or number_words(behind)
     ):  # "there are 6 rows, so 6 × 18 = 108"
@@ -161,7 +174,7 @@ def _said(clause: str) -> tuple[str, ...]:
 def _bold_words(text: str) -> tuple[str, ...]:
     """The bold subject of a sentence that leaves no doubt: "**Alice** is the winner"."""
     marked = wording.bold_subject().match(text)
-    if not marked or any(words().search(text) for words in _SHAKEN):
+    if not marked or text.count("**") > 2 or any(words().search(text) for words in _SHAKEN):
         return ()
     return (marked[1],)
 
@@ -194,16 +207,19 @@ def _is_prose(clause: str, stated: str) -> bool:
     ) is not None and not wording.code().search(clause)
 
 
-def stated_value(clause: str) -> tuple[str | None, bool]:
+def stated_value(clause: str, result: str = "") -> tuple[str | None, bool]:
     """(the formula, number or bare list that a clause states, or None; whether it hedges between
     several).
+
+    ``result`` is what the last calculation before the clause came to, which the clause states where
+    it names that among other values: "She reads 90 pages in 6 days".
     """
     if wording.unsettled().search(clause):
         return None, False
     for turn in wording.turn().finditer(clause):  # "5, but it should be 7"
         rest = clause[turn.end() :]
         if values(clause[: turn.start()]) and values(rest) and not wording.doubt().search(rest):
-            return stated_value(rest)
+            return stated_value(rest, result)
     measured = wording.measured().search(clause)
     if measured and not refuses(measured[0]) and (said := number_words(measured[0])):
         return said, False
@@ -223,7 +239,7 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
     groups = _groups(clause, found)
     if len({v.text for v in found}) > 1 and _hedges(clause, found):
         return None, True
-    first, last = _pick(clause, groups)
+    first, last = pick(clause, groups, result)
     if first.text in refused or wording.condition().match(clause, last.end):
         return None, False
     if first is last:
@@ -235,7 +251,7 @@ def _measure(clause: str, at: int) -> str:
     """What right behind a value belongs to it: "million", "out of 5", a unit of the table."""
     if wording.permille().match(clause, at):
         return " permille"
-    magnitude = wording.magnitude().match(clause, at)
+    magnitude = wording.magnitude().match(clause, at) or wording.meridiem().match(clause, at)
     if magnitude:
         return magnitude[0]
     unit = wording.unit().match(clause, at)
@@ -319,22 +335,3 @@ def _hedges(clause: str, found: list[Claim]) -> bool:
         if wording.doubt().search(between) and not wording.joint().fullmatch(between):
             return True
     return bool(re.match(r"\s*either\b", clause, re.IGNORECASE))
-
-
-def _pick(clause: str, groups: list[tuple[Claim, Claim]]) -> tuple[Claim, Claim]:
-    """The group right behind "is" or "=", else the last."""
-    announced: tuple[Claim, Claim] | None = None
-    equations = [group for group in groups if "=" in group[1].text]
-    if equations == groups[-1:] and re.match(r"[^a-zA-Z=]+=", groups[-1][1].text):
-        return groups[-1]  # a calculation comes to what is asked for
-    for group in reversed(groups):
-        before = clause[max(0, group[0].start - 40) : group[0].start]
-        if not (before.strip(" *$(") or _VERB_LAST.search(clause)) or wording.equals().search(
-            before
-        ):
-            if not before.rstrip(" *$(").endswith(":"):
-                return group
-            announced = announced or group
-    if announced:
-        return announced
-    return groups[-1]

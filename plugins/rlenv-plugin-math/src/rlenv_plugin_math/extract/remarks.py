@@ -12,64 +12,38 @@ from collections.abc import Iterator
 from functools import cache
 
 from rlenv_plugin_math.held import frozen
-from rlenv_plugin_math.languages.packs import DATA
+from rlenv_plugin_math.languages import words_in
 
 from .found import Claim, Extraction, found
+from .phrasing import (
+    ENDS,
+    NUMBER,
+    amounts,
+    amounts_in_words,
+    as_pattern,
+    is_same,
+    lists,
+    needed,
+    phrase_pattern,
+)
+from .uncommitted import (
+    Around,
+    drops_one,
+    is_disclaimed,
+    is_other_option,
+    is_overtaken,
+    names_another,
+)
 
 _FAR = 1_500  # characters behind an answer that are read
 _NEAR = 160  # characters before an answer that can say whose it is
 _SLOTS = frozenset({"boxed", "hash", "answer-tag", "json", "labeled", "statement"})
-_UNSPACED = frozenset(["ja", "zh", "ko"])
-_NUMBER = r"[-−]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?"
-_LINK = r"[\s:=：$*(＝（]*(?:(?:is|only|exactly|just|then|also|thus|actually)\s+)?\\?[({$\s]*"
-_RATIOS = frozenset([7.0, 10.0, 12.0, 24.0, 60.0, 100.0, 1_000.0, 3_600.0, 1_000_000.0])
-_number = re.compile(_NUMBER)
-_fraction = re.compile(r"\\[dt]?frac\s*\{(\d+)\}\s*\{(\d+)\}")
-_ends = re.compile(r"[.!?](?=\s|\Z)|[\n。！？।۔]")
+_MARKED = frozenset({"boxed", "answer-tag", "bold"})
+_CLOSERS = " \n.$)}\\]*"
+_number = re.compile(NUMBER)
 _clauses = re.compile(r"[,;:，；：؛、·](?=\s|\Z)|[，；：؛、]|\s[—–]\s|[.!?](?=\s|\Z)|[\n。！？।۔]")
 _goes_on = re.compile(r"\s*(?:[-+*/×·÷^]|\\(?:cdot|times))\s*[\d(a-z\\]")
 _rejected = re.compile(r"\([^()\n]*\b(?:no,\s*-?\d|false|wrong|nope|incorrect)[^()\n]*\)")
-
-
-@cache
-def _lists() -> dict[str, dict[str, list[str]]]:
-    lists: dict[str, dict[str, list[str]]] = {}
-    for line in (DATA / "remarks.txt").read_text("utf-8").splitlines()[1:]:
-        head, _, rest = line.partition(": ")
-        language, kind = head.split()
-        lists.setdefault(kind, {})[language] = [phrase.strip() for phrase in rest.split(" | ")]
-    return lists
-
-
-@cache
-def _said(kind: str, *, english: bool, after: bool = False) -> re.Pattern[str]:
-    """What finds any phrase of a kind; ``after`` which a value is."""
-    spaced: list[str] = []
-    unspaced: list[str] = []
-    for language, phrases in _lists()[kind].items():
-        if not english or language in ("en", "xx"):
-            (unspaced if language in _UNSPACED else spaced).extend(map(_phrase, phrases))
-    either = "|".join(
-        [rf"(?<!\w)(?:{_grouped(spaced)})(?!\w)", *filter(None, [_grouped(unspaced)])]
-    )
-    behind = rf"{_LINK}(?P<value>{_NUMBER})" if after else ""
-    return re.compile(f"(?:{either}){behind}", re.IGNORECASE)
-
-
-def _grouped(phrases: list[str]) -> str:
-    """Alternatives by their first letter, since most places of a text begin none of them."""
-    by_letter: dict[str, list[str]] = {}
-    for phrase in dict.fromkeys(phrases):
-        by_letter.setdefault(phrase[0] if phrase[0].isalpha() else "", []).append(phrase)
-    return "|".join(
-        rf"{letter}(?:{'|'.join(phrase[len(letter) :] for phrase in group)})"
-        for letter, group in by_letter.items()
-    )
-
-
-def _phrase(phrase: str) -> str:
-    words = phrase.replace(" … ", r"(?:\s+[^\W\d]+){0,3}?\s+")
-    return re.sub(r"(?<!\\) ", r"\\s+", words).replace("'", "['’]")
 
 
 @frozen
@@ -81,14 +55,23 @@ class _Answer:
     tail: str
     numbers: list[float]
     english: bool
+    words: frozenset[bytes]
+
+    def lacks(self, kind: str) -> bool:
+        """Whether the tail, in English, has no word that a phrase of a kind needs."""
+        return self.english and needed(kind).isdisjoint(self.words)
 
     def says(self, kind: str, text: str) -> re.Match[str] | None:
         """Where a text first has a phrase of a kind."""
-        return _said(kind, english=self.english).search(text)
+        return phrase_pattern(kind, english=self.english).search(text)
 
     def rivals(self, kind: str, at: int = 0) -> Iterator[re.Match[str]]:
         """Where other values follow a phrase of a kind behind the answer."""
-        for mark in _said(kind, english=self.english, after=True).finditer(self.tail, at):
+        if self.lacks(kind):
+            return
+        for mark in phrase_pattern(kind, english=self.english, after="value").finditer(
+            self.tail, at
+        ):
             if _is_rival(self.tail, mark, self.numbers):
                 yield mark
 
@@ -104,25 +87,61 @@ def taken_back(text: str, extraction: Extraction, *, english: bool) -> bool:
 
     ``english`` says that the text holds no other language.
     """
-    if extraction.how not in _SLOTS or extraction.span is None or len(extraction.answers) != 1:
+    if extraction.span is None or len(extraction.answers) != 1:
         return False
     first, last = extraction.span
-    own = _number.search(text, first, last)
-    if own is None:
-        return False
-    at = last if extraction.how == "boxed" else own.end()
-    answer = _Answer(
-        line=text[first:last] if extraction.how == "boxed" else _line(text, first, last),
-        lead=_ends.split(text[max(0, first - _NEAR) : first].rstrip(" \n$\\[(#*"))[-1],
-        tail=text[at : at + _FAR],
-        numbers=_amounts(text[first:last]),
+    if first == 0 and not text[last : last + 12].strip(_CLOSERS):
+        return extraction.how in _SLOTS and _is_excepted(_answer(text, extraction, english=english))
+    if extraction.how in _SLOTS or extraction.how == "bold":
+        return _is_replaced(text, _answer(text, extraction, english=english), extraction)
+    answer = _answer(text, extraction, english=english)
+    return bool(answer.tail.strip(_CLOSERS)) and _is_disowned(answer)
+
+
+def _answer(text: str, extraction: Extraction, *, english: bool) -> _Answer:
+    assert extraction.span is not None
+    first, last = extraction.span
+    own = None if extraction.how in _MARKED else _number.search(text, first, last)
+    at = own.end() if own else last
+    whole = extraction.how in _MARKED
+    tail = text[at : at + _FAR]
+    return _Answer(
+        line=text[first:last] if whole else _line(text, first, last),
+        lead=ENDS.split(text[max(0, first - _NEAR) : first].rstrip(" \n$\\[(#*"))[-1],
+        tail=tail,
+        numbers=amounts(text[first:last]),
         english=english,
+        words=frozenset(words_in(tail)) if english else frozenset(),
     )
+
+
+def _is_replaced(text: str, answer: _Answer, extraction: Extraction) -> bool:
+    """Whether the words around an explicit answer take it back or put another in its place."""
+    if not answer.numbers:
+        return is_other_option(extraction.answers[0], answer.tail)
     if _is_excepted(answer):
         return True
-    if not answer.tail.strip(" \n.$)}\\]*"):
+    assert extraction.span is not None
+    first = extraction.span[0]
+    around = Around(
+        lead=answer.lead,
+        tail=answer.tail,
+        line=text[text.rfind("\n", max(0, first - _NEAR), first) + 1 : first],
+        numbers=tuple(answer.numbers),
+        spelled=frozenset(_number.findall(text, *extraction.span)),
+        english=answer.english,
+    )
+    if extraction.how in _MARKED and answer.lead and is_disclaimed(around):
+        return True
+    if not answer.tail.strip(_CLOSERS):
         return False
-    return _is_disowned(answer) or any(_names_right(answer)) or _disagrees(answer)
+    if _is_disowned(answer):
+        return True
+    if drops_one(extraction.answers[0], around.numbers, around.tail):
+        return True
+    if not names_another(around):
+        return False
+    return any(_names_right(answer)) or is_overtaken(around) or _disagrees(answer)
 
 
 def labeled_in_any_words(text: str) -> Extraction | None:
@@ -131,15 +150,15 @@ def labeled_in_any_words(text: str) -> Extraction | None:
     """
     offset = max(0, len(text) - _NEAR)
     last = _label().search(text, offset)
-    if last is None or _said("except", english=False).search(last[0]):
+    if last is None or phrase_pattern("except", english=False).search(last[0]):
         return None
     return found(Claim(last["value"], *last.span("value"), "statement"))
 
 
 @cache
 def _label() -> re.Pattern[str]:
-    words = "|".join(map(_phrase, _lists()["labels"]["xx"]))
-    value = rf"(?P<value>{_NUMBER})(?:[ *]+[^\W\d]+)?"
+    words = "|".join(map(as_pattern, lists()["labels"]["xx"]))
+    value = rf"(?P<value>{NUMBER})(?:[ *]+[^\W\d]+)?"
     return re.compile(
         rf"(?:\A|\n)[*_\s]*(?:{words})\s?[:：][*_\s]*{value}[*_.\s]*\Z",
         re.IGNORECASE,
@@ -159,7 +178,7 @@ def _is_excepted(answer: _Answer) -> bool:
     value = _number.search(answer.line)
     if value is None or not re.search(r"[^\W\d]", answer.line):
         return False
-    before = _said("except", english=answer.english, after=True).search(answer.line)
+    before = phrase_pattern("except", english=answer.english, after="value").search(answer.line)
     if before is not None and before.start("value") == value.start():
         return True
     behind = answer.says("excepted", answer.line[value.end() :])
@@ -171,9 +190,11 @@ def _is_disowned(answer: _Answer) -> bool:
     """Whether a sentence that names no other value says that the answer is made up, or not the
     writer's own.
     """
-    for mark in _said("disowned", english=answer.english).finditer(answer.tail):
+    if answer.lacks("disowned"):
+        return False
+    for mark in phrase_pattern("disowned", english=answer.english).finditer(answer.tail):
         first, last = _sentence(answer.tail, *mark.span())
-        others = _amounts(answer.tail[first:last])
+        others = amounts(answer.tail[first:last])
         named = others and not set(others) & set(answer.numbers)
         if not named and not answer.is_aside(*mark.span()):
             return True
@@ -188,20 +209,20 @@ def _names_right(answer: _Answer) -> Iterator[bool]:
 
 def _disagrees(answer: _Answer) -> bool:
     """Whether the answer is another's, or something is wrong, and the writer gets another value."""
-    concluded = list(_said("conclusions", english=answer.english).finditer(answer.lead))
+    concluded = list(phrase_pattern("conclusions", english=answer.english).finditer(answer.lead))
     lead = answer.lead[concluded[-1].end() :] if concluded else answer.lead
-    near = _ends.split(answer.tail)[0]
+    near = ENDS.split(answer.tail)[0]
     sourced = bool(answer.says("sources", lead) or answer.says("sources", near))
     if sourced and any(answer.rivals("mine")):
         return True
-    wrong = answer.says("adverse", answer.tail)
+    wrong = None if answer.lacks("adverse") else answer.says("adverse", answer.tail)
     if wrong is None or (not sourced and answer.is_aside(*wrong.span())):
         return False
     for kind in ("mine", "gets"):
         for mark in answer.rivals(kind, wrong.end()):
             between = answer.tail[wrong.end() : mark.start()]
             aside = answer.is_aside(mark.start(), mark.start("value"))
-            if len(_ends.findall(between)) < 2 and (sourced or not aside):
+            if len(ENDS.findall(between)) < 2 and (sourced or not aside):
                 return True
     return False
 
@@ -211,44 +232,18 @@ def _is_rival(tail: str, mark: re.Match[str], own: list[float]) -> bool:
     clause = _clauses.split(tail[: mark.start()])[-1]
     if _number.search(clause):
         return False
-    stop = _ends.search(tail, mark.end())
+    stop = ENDS.search(tail, mark.end())
     rest = tail[mark.end() : stop.start() if stop else len(tail)]
     if _goes_on.match(rest) and "=" not in rest:
         return False
-    others = _amounts(mark["value"])
-    if not others or any(_is_same(other, value) for other in others for value in own):
+    others = amounts_in_words(mark["value"])
+    if not others or any(is_same(other, value) for other in others for value in own):
         return False
-    return not any(value == again for again in _amounts(tail[mark.end() :]) for value in own)
+    return not any(value == again for again in amounts(tail[mark.end() :]) for value in own)
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the sentence around a part of a text begins and ends."""
-    first = max((mark.end() for mark in _ends.finditer(text, 0, start)), default=0)
-    stop = _ends.search(text, end)
+    first = max((mark.end() for mark in ENDS.finditer(text, 0, start)), default=0)
+    stop = ENDS.search(text, end)
     return first, stop.start() if stop else len(text)
-
-
-def _amounts(text: str) -> list[float]:
-    """The numbers of a text, both ways where a comma can part thousands or decimals."""
-    amounts: list[float] = []
-    for mark in _number.finditer(_fraction.sub(r"\1/\2", text)):
-        number, _, below = mark[0].replace("−", "-").partition("/")
-        forms = {number.replace(",", ""), number.replace(".", "").replace(",", ".")}
-        for form in forms:
-            if form.count(".") < 2 and len(form) < 300:
-                divisor = float(below) if below else 1.0
-                amounts += [float(form) / divisor] if divisor else []
-    return amounts
-
-
-def _is_same(one: float, other: float) -> bool:
-    """Whether two numbers are one value, rounded or in another unit."""
-    if one == other:
-        return True
-    if not one or not other:
-        return False
-    ratio = abs(one / other)
-    counts = one.is_integer() and other.is_integer()
-    if not counts and (round(one) == round(other) or abs(ratio - 1) < 0.01):
-        return True
-    return any(abs(ratio / known - 1) < 1e-9 or abs(ratio * known - 1) < 1e-9 for known in _RATIOS)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .boxes import boxes, is_placeholder
 from .closing import bare, bold, closing, concluded, formula, last_number
 from .fields import fields
-from .found import EMPTY, Claim, Extraction, found, nothing
+from .found import EMPTY, FOUND, Claim, Extraction, found, nothing
 from .patterns import pattern
 from .readings import refuses
 from .settle import settle
@@ -84,7 +84,18 @@ def result(text: str, start: int, end: int) -> Extraction | None:
         for c in statements(text, start, end, weak=True)
         if values(c.text) and not only_mentioned(text, c)
     ]
-    return concluded(text, claims[-1].end + 1, end) or found(claims[-1]) if claims else None
+    if not claims:
+        return None
+    own = claims[-1]
+    if _unfinished().search(own.text):
+        after = closing(text, own.end + 1, end)
+        if after is not None and after.state == FOUND:
+            return after
+    return concluded(text, own.end + 1, end) or found(own)
+
+
+# Behind a value: something is still to be added or taken off.
+_unfinished = pattern(r"\d[^.]*\b(?:before|without|excluding|prior\s+to|not\s+counting)\s+[^\W\d_]")
 
 
 def _announced(text: str, claims: list[Claim]) -> Extraction:

@@ -54,6 +54,8 @@ _wrong_before = pattern(
     r"|\b(?:is\s+wrong|that\s+is\s+wrong|i\s+take\s+it\s+back)\s+is\s*\Z"
     r"|\bi\s+(?:\w+\s+)?doubt\b[^\d,;]*\Z"
     r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
+    r"|(?:\bnot|n['’]t|\bnever)\s+(?:claim|say|assert|argu|stat|suggest)(?:ing|e)?\s+(?:that\b)?[^\d,;]*\Z"
+    r"|\b(?:premature|too\s+early|rash)\s+to\s+(?:say|claim|conclude|assert)\b[^\d,;]*\Z"
     r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|rule|ruled|ruling"
     r"|cross\s+out|strike\s+out|throw\s+out|toss)(?:s|ed|ing)?\s*(?:the\s+)?(?:(?:<<answers>>"
     r"|option|choice)\s+)?(?:of\s+|out\s+)?\s*\Z"

@@ -58,7 +58,7 @@ condition = pattern(
 
 # Behind a dash or a comma: words that take back what stood before it.
 doubt_ahead = pattern(
-    r"[\s,]*(?:no\b|unless\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that"
+    r"[\s,]*(?:(?:turned\s+out|proved)\s+(?:to\s+be\s+)?(?:wrong|incorrect|false|mistaken)\b|no\b|unless\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that"
     r"|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+"
     r"|right\s+)?(?:answer|solution|correct|right)\b)"
 )
@@ -67,7 +67,10 @@ letter = pattern(
     r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select"
     r"|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right"
     r"|answer)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:[a-z]+\s+)"
-    r"?(?:correct|right|answer)\b",
+    r"?(?:correct|right|answer)\b|\b(?:[Ii]t|[Tt]his|[Tt]hat)(?:['’]s|\s+is)\s+\(?([A-J])\)?(?=[\s.!]*\Z)"
+    r"|\b(?:[Ii]t|[Tt]hat|[Aa]nswer)\s+(?:has\s+to|must|should)\s+be\s+\(?([A-J])\)?(?=[\s.,!]|\Z)"
+    r"|\A[\s\w,]{0,12}\b[Oo]nly\s+(?:option\s+|choice\s+)?\(?([A-J])\)?\s+(?!fails|contradicts|violates"
+    r"|misses|ignores)(?:satisf|work|fit|match|meet|hold|is|remain|make|fulfil)",
     0,
 )
 
@@ -75,6 +78,46 @@ vague = pattern(r"\d-?ish\b")
 
 magnitude = pattern(
     r"\s+(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|out\s+of\s+\d+\b(?![.,]\d))"
+)
+
+# Behind a number: it is a time of day.
+meridiem = pattern(r"(?<=[\d])\s?[ap](?:\.\s?m\.|m\b)")
+
+# "B", "la B", "B, my friend", "B which is correct": an option, and nothing that could be another.
+lone_option = pattern(
+    r"(?:(?i:the|la|le|el|lo|il|o|a|die|der|das|de|het|option|letter|choice)\s+)?\(?(?P<letter>[A-J])\)?"
+    r"(?P<rest>(?:,\s+(?!(?i:so|then|since|because|as)\b)[^\dA-Z.=$\\]{2,40}"
+    r"|\s+(?:(?:qui|que|che|die|which|that)\s+)?is\s+(?:the\s+)?(?:correct|right)(?:\s+answer)?)?)[\s.!]*",
+    0,
+)
+
+# "which means the area is 30": what is behind it is concluded.
+amounts_to = pattern(r"(?:means|makes|gives|implies|shows|leaves|yields)\b(?!\s+no)")
+
+# Before a value: the one before it, said again.
+restating = pattern(
+    r"(?:\bi\.?\s?e\.?|\bthat\s+is(?:\s+to\s+say)?|\bin\s+other\s+words|\bnamely|\bor\s+equivalently)"
+    r"[\s,:$]*\Z"
+)
+
+copula = pattern(r"\b(?:is|are|was|were|equals?|has|have)\b")
+
+# Between two equations: the second follows from the first.
+derives = pattern(
+    r"\b(?:<<then>>|gives?|giving|yields?|yielding|means|implies|get|and\s+so)\b|⇒|⟹|→"
+)
+reason = pattern(r"\b(?:since|because|as|from|if|check\w*|for)\b")
+
+# Before a value: it is what another is a part of.
+partitive = pattern(
+    r"\b(?:out\s+of|of\s+(?:the|all|these|those|its|his|her|their)|de\s+(?:los|las|les)|des|von\s+den|dei"
+    r"|delle|dos|das)[\s$*]*\Z"
+)
+
+# A calculation with numbers alone, and what it comes to.
+calculation = pattern(
+    r"\d[\d.,)%°\w]*\s*(?:[-+−–*/×·x÷:∙⋅]|\\(?:times|cdot|div))\s*[($€£]*\s*\d[^=\n]{0,60}=\s*(?:<<[^<>]*>>)?"
+    r"[\s$€£]*(-?\d[\d,]*(?:\.\d+)?)(?![\d.,]*\s*[-+*/×·÷=])"
 )
 
 # Behind a value: it counts thousandths.
@@ -176,7 +219,8 @@ negated = pattern(
 option = pattern(
     r"\A\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)"
     r"|\b(?:[Cc]h(?:oose|ose|oice)|[Ss]elect|[Pp]ick|[Oo]ption)(?:\s+is"
-    r"|\s+so)*\s+\(?([A-J])\s?[.):]\s|\b([A-J])\s+choose\s?[.:]\s",
+    r"|\s+so)*\s+\(?([A-J])\s?[.):]\s|\b([A-J])\s+choose\s?[.:]\s"
+    r"|,\s+(?:which|that|this)\s+is\s+(?:the\s+)?(?:option|choice|answer|letter)\s+\(?([A-J])\)?[\s.!]*\Z",
     0,
 )
 

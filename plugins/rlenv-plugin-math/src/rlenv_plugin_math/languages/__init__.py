@@ -28,6 +28,7 @@ __all__ = [
     "rejects_uncovered",
     "spoken",
     "unhidden",
+    "words_in",
     "words_listed",
 ]
 
@@ -39,6 +40,7 @@ _SMALL_LETTERS = (ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range
 _BLANKS = bytes((*_SMALL_LETTERS, *range(128, 256)))
 _UNSPACED = "[ぁ-ヿ㐀-鿿가-힣]"
 _SEAM = rf"(?<={_UNSPACED})(?=[0-9A-Za-z０-９$\\(−-])|(?<=[0-9A-Za-z０-９$)}}])(?={_UNSPACED})"
+_SEAM += rf"|(?<=[,;:)])(?={_UNSPACED})"
 _CHINESE = re.compile("[这個这為错錯对們们嗎吗还還是不]|答案")  # what no Japanese text is without
 _READ = 200_000  # characters at the end of a text that are read in other languages than English
 UNCOVERED = "uncovered"
@@ -128,7 +130,7 @@ def spoken(text: str) -> list[str]:
     where it has no pack.
     """
     known = _recognized()
-    written = _words(text)
+    written = words_in(text)
     if text.isascii() and known.foreign.isdisjoint(written):
         return []
     hits: Counter[str] = Counter()
@@ -177,7 +179,7 @@ def holds_any(kind: str, text: str) -> bool:
     """Whether an English text has one of the words without which nothing is taken back, or
     doubted.
     """
-    return not _recognized().needed[kind].isdisjoint(_words(text))
+    return not _recognized().needed[kind].isdisjoint(words_in(text))
 
 
 @cache
@@ -186,7 +188,7 @@ def words_listed(name: str) -> frozenset[str]:
     return frozenset(english_list(name)) | _recognized().affirmative.get(name, frozenset())
 
 
-def _words(text: str) -> list[bytes]:
+def words_in(text: str) -> list[bytes]:
     """The words of a text in lower case."""
     if text.isascii():
         return text.encode().translate(_BLANKS).split()
