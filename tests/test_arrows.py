@@ -74,11 +74,24 @@ def declared(project: Mapping[str, Any], extras: bool) -> set[str]:
 
 def beside(path: Path) -> set[str]:
     """Modules that a guest finds beside itself: it runs in a sandbox, without the package around
-    it.
+    it.  The judge sends packages next to the guests' folder along.
     """
-    return (
-        {other.stem for other in path.parent.glob("*.py")} if path.parent.name == "guest" else set()
-    )
+    if path.parent.name != "guest":
+        return set()
+    sent = {other.parent.name for other in path.parent.parent.glob("*/__init__.py")}
+    return sent | {other.stem for other in path.parent.glob("*.py")}
+
+
+def sent_along(paths: list[Path]) -> set[Path]:
+    """The packages next to the folder of guests that these import by their bare names."""
+    return {
+        path.parent.parent / name
+        for path in paths
+        if path.parent.name == "guest"
+        for node in imports(path)
+        for name in packages(node)
+        if (path.parent.parent / name / "__init__.py").exists()
+    }
 
 
 def test_core_imports_no_other_distribution(house: Path, sources: Sources) -> None:
@@ -209,7 +222,7 @@ def test_what_runs_in_a_sandbox_imports_the_standard_library_only(
         f"{path.relative_to(house)}:{node.lineno} imports {name}"
         for paths in sources.values()
         for path in paths
-        if path.parent.name == "guest"
+        if path.parent.name == "guest" or path.parent in sent_along(paths)
         for node in imports(path)
         for name in packages(node) - beside(path) - set(sys.stdlib_module_names)
     ]

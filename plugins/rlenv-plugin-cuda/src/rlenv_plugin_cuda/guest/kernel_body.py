@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# ruff: noqa: TID252 - a sandbox has these packages under no other name
 import ast
 
 TYPE_CHECKING = False
@@ -10,9 +11,8 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     from planning.checking import Checker
     from planning.values import Refused
 else:
-    from rlenv_plugin_cuda.planning.checking import Checker
-    from rlenv_plugin_cuda.planning.values import Refused
-
+    from ..planning.checking import Checker
+    from ..planning.values import Refused
     from .kernel_words import DECLARE, DIALECTS, Answer, Function
 
 __all__ = ["check_function"]

@@ -9,6 +9,7 @@ interpreter that runs it.
 
 from __future__ import annotations
 
+# ruff: noqa: TID252 - a sandbox has these packages under no other name
 import ast
 import re
 
@@ -22,10 +23,9 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     from planning.names import check_recursion, parsed, plain, shortened, what
     from planning.values import Refused
 else:
-    from rlenv_plugin_cuda.planning.checking import Checker
-    from rlenv_plugin_cuda.planning.names import check_recursion, parsed, plain, shortened, what
-    from rlenv_plugin_cuda.planning.values import Refused
-
+    from ..planning.checking import Checker
+    from ..planning.names import check_recursion, parsed, plain, shortened, what
+    from ..planning.values import Refused
     from .kernel_body import check_function
     from .kernel_tidy import Untidy, tidied
     from .kernel_usual import usual

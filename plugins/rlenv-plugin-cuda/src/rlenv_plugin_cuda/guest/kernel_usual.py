@@ -7,6 +7,7 @@ arrays by name.
 
 from __future__ import annotations
 
+# ruff: noqa: TID252 - a sandbox has these packages under no other name
 import ast
 import copy
 from collections import Counter
@@ -16,8 +17,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     from kernel_words import DTYPES
     from planning.values import Refused
 else:
-    from rlenv_plugin_cuda.planning.values import Refused
-
+    from ..planning.values import Refused
     from .kernel_words import DTYPES
 
 __all__ = ["usual"]

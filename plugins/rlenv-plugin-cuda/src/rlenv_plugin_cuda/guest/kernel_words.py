@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# ruff: noqa: TID252 - a sandbox has these packages under no other name
 import ast
 
 TYPE_CHECKING = False
@@ -12,14 +13,14 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     from planning.dialect import COMPARISONS, COMPOUND, OPERATORS, Dialect, is_number
     from planning.names import Names
 else:
-    from rlenv_plugin_cuda.planning.dialect import (
+    from ..planning.dialect import (
         COMPARISONS,
         COMPOUND,
         OPERATORS,
         Dialect,
         is_number,
     )
-    from rlenv_plugin_cuda.planning.names import Names
+    from ..planning.names import Names
 
 __all__ = [
     "BARRIERS", "BUILTINS", "CALLS", "CONSTANT", "DECLARE", "DIALECTS", "DTYPES", "FACTS",

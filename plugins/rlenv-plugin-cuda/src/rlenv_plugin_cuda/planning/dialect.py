@@ -35,7 +35,7 @@ class Dialect(NamedTuple):
     Attributes:
         place: where this is, in messages ("a plan").
         statements, expressions, operators: types of nodes.
-        literal: whether a literal may stand there.
+        literal: whether a literal is allowed.
         values, calls: full names that are read, and that are called ("math.pi", "math.sqrt").
         builtins: Python's functions that are called.
         facts, methods: attributes of any value that are read, and that are called.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from .host import Host
 from .names import Names, as_grid
 from .values import Dtype, Handle, Trouble
 from .worth import Worth, truth
 
-__all__ = ["STEPS", "Grid", "Host", "Plan"]
+__all__ = ["STEPS", "Grid", "Plan"]
 
 STEPS = 500_000
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -26,26 +27,6 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
-
-
-class Host(Protocol):
-    """What a plan asks for."""
-
-    def allocate(self, shape: tuple[int, ...], code: str, fill: float | None) -> Handle:
-        """A new array; ``fill`` None leaves it as it comes."""
-
-    def fill(self, array: Handle, value: float) -> None:
-        """Every element becomes this."""
-
-    def launch(
-        self,
-        kernel: str,
-        shape: object,
-        args: Sequence[object],
-        named: Mapping[str, object],
-        line: int,
-    ) -> None:
-        """Run a kernel to its end; ``shape`` is what stood in the brackets."""
 
 
 class Grid:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .values import DTYPES, SIZES, Dtype, Handle, Trouble
 
 if TYPE_CHECKING:
-    from .reading import Host
+    from .host import Host
 
 __all__ = ["OPERATORS", "UNARY", "Worth", "truth"]
 
