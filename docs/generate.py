@@ -50,6 +50,7 @@ GROUPS = {
     "Stages": ("Stage", "GroupStage", "stage", "Attempt"),
     "Composition": (
         "Slot", "Composite", "Pipeline", "AnyOf", "AllOf", "Product", "Quorum", "First",
+        "Equal",
     ),
     "For plugins": ("hookimpl", "Examples", "Rewrite", "Attack"),
     "Errors": (

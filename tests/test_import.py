@@ -15,11 +15,11 @@ HEAVY = {
 }  # fmt: skip
 
 PUBLIC = {
-    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples",
-    "Fault", "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product",
-    "Quorum", "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult",
-    "Task", "TaskError", "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault",
-    "WorkExceeded", "hookimpl", "stage",
+    "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Equal",
+    "Examples", "Fault", "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError",
+    "Product", "Quorum", "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage",
+    "StageResult", "Task", "TaskError", "Tokens", "Trajectory", "UnknownTask", "Verdict",
+    "VerifierFault", "WorkExceeded", "hookimpl", "stage",
 }  # fmt: skip
 
 
@@ -43,8 +43,7 @@ def test_importing_rlenv_imports_nothing_heavy() -> None:
 
 def test_scoring_with_objects_imports_nothing_heavier() -> None:
     code = """
-from rlenv import Environment, Pipeline, Slot, Task
-from rlenv.compose.equal import Equal
+from rlenv import Environment, Equal, Pipeline, Slot, Task
 task = Task("Capital of France?", "Paris")
 env = Environment("capitals", Pipeline([Slot("equal", Equal())]), [task])
 assert env.verify(task, "Paris") == 1.0
