@@ -233,7 +233,7 @@ def test_a_state_that_outlives_its_trajectories_warns_and_says_what_to_add(
 ) -> None:
     env = everyday(tmp_path, {"id": "a", "prompt": "1 + 1?", "answer": "2"})
     monkeypatch.setattr("rlenv_serve.state.redis.prepare", lambda _: None)
-    monkeypatch.setattr("rlenv_serve.commands.serve._run", lambda _, bound: bound.close())
+    monkeypatch.setattr("rlenv_serve.commands.serve._run", lambda _, __, bound: bound.close())
     given = [each.replace("FOLDER", str(tmp_path)) for each in arguments]
     ran = within("serve", str(env), "--port", "0", *given)
 

@@ -16,7 +16,6 @@ from rlenv.model.values import Fault, Outcome
 from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Profile
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.codec import decode
-from rlenv_plugin_code.drive import box
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.ran import TOO_BUSY, Ran
 from rlenv_plugin_code.retry import retried
@@ -156,7 +155,7 @@ class Session:
 
 def checked(monkeypatch: pytest.MonkeyPatch, *ways: str) -> tuple[Outcome, Answers]:
     sandbox = Sandbox(*ways)
-    monkeypatch.setattr(box, "get", lambda *_, **__: sandbox)
+    monkeypatch.setattr("rlenv.sandbox.isolation.get", lambda *_, **__: sandbox)
     attempt = Attempt(function_task(1), "def f(x): return 7")
     try:
         outcome = asyncio.run(Run().check(attempt))

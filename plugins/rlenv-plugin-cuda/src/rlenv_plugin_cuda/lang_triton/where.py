@@ -17,6 +17,7 @@ BOOT_FILES = (
     "guest/kernel_wire",
     "planning/checking",
     "planning/dialect",
+    "planning/host",
     "planning/names",
     "planning/reading",
     "planning/rules",

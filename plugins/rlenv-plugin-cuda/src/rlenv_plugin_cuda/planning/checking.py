@@ -310,7 +310,7 @@ class Checker:
         elif is_function and isinstance(func, ast.Name):
             self._arity(node, func.id)
         elif full not in dialect.builtins and full not in dialect.calls:
-            if isinstance(func, ast.Attribute):
+            if isinstance(func, ast.Attribute) and not full:
                 self.arguments(node, full, depth)  # `o.copy_(torch.add(a, b))` names torch.add
             raise self._uncallable(func, full)
         if dialect.positional and node.keywords and full not in dialect.named:
