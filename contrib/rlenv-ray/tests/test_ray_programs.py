@@ -77,6 +77,7 @@ def test_the_command_writes_the_rows_that_it_writes_without_a_cluster(tmp_path):
         for out in ("here", "there")
     }
     for row in (*rows["here"], *rows["there"]):
+        row.pop("mac", None)  # of the whole row, with its seconds, where there is a secret
         for stage in row.get("stages", ()):
             del stage["seconds"]
     assert rows["there"] == rows["here"]
